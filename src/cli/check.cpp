@@ -1,0 +1,232 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "cli/command.hpp"
+#include "law/law.hpp"
+#include "mckean/data.hpp"
+#include "model/density.hpp"
+#include "smooth/observation.hpp"
+
+namespace mckean::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options : CommonOptions {
+  std::string model, data;
+};
+
+const char* method_name(Method m) {
+  return m == Method::exact ? "exact" : m == Method::chebyshev ? "chebyshev" : "pairwise";
+}
+
+Json number_or_null(double v) { return std::isfinite(v) ? Json(v) : Json(nullptr); }
+
+// A short horizon for trials where no data say otherwise.
+std::vector<double> trial_times(const Data* data) {
+  if (data) {
+    std::vector<double> times = observation_times(*data);
+    times.resize(std::min<std::size_t>(times.size(), 10));
+    return times;
+  }
+  std::vector<double> times(10);
+  std::iota(times.begin(), times.end(), 1.0);
+  return times;
+}
+
+// Tangents of the law's numbers against central differences of the same particle system, over a short run.
+// The largest error, relative to the largest tangent of its parameter.
+double law_derivative_error(const System& system, const Grid& grid, std::span<const double> theta, const LawNoise& noise,
+                            const LawOptions& base) {
+  LawOptions options = base;
+  options.derivative = Derivative::tangent;
+  const LawPath law = draw_law(system, grid, theta, noise, options);
+  options.derivative = Derivative::none;
+  const std::size_t n = law.dynamics->inputs(), parameters = law.dynamics->dynamic.size();
+  double worst = 0;
+  for (std::size_t p = 0; p < parameters && law.dynamics->field.windows.empty(); ++p) {
+    const std::size_t j = law.dynamics->dynamic[p];
+    const double h = 1e-5 * std::max(1.0, std::abs(theta[j]));
+    std::vector<double> up(theta.begin(), theta.end()), down = up;
+    up[j] += h, down[j] -= h;
+    const LawPath above = draw_law(system, grid, up, noise, options), below = draw_law(system, grid, down, noise, options);
+    double size = 1e-6, error = 0;  // a tangent that vanishes is compared with the moments themselves
+    for (std::size_t k = 0; k < law.points; ++k)
+      for (std::size_t i = 0; i < n; ++i) {
+        const double tangent = law.tangents_at(k)[p * n + i];
+        size = std::max({size, std::abs(tangent), 1e-3 * std::abs(law.inputs_at(k)[i])});
+        error = std::max(error, std::abs(tangent - (above.inputs_at(k)[i] - below.inputs_at(k)[i]) / (2 * h)));
+      }
+    worst = std::max(worst, error / size);
+  }
+  return worst;
+}
+
+// Symbolic derivatives of drift, diffusion, interactions and log densities against central differences, around the
+// start. Points at which an expression is not finite are passed over.
+double expression_derivative_error(const Model& model) {
+  std::vector<Expr> roots;
+  std::unordered_map<std::uint32_t, double> point{{model.time().id(), 0.37}};
+  for (const auto& c : model.components()) {
+    roots.push_back(c.drift);
+    roots.insert(roots.end(), c.diffusion.begin(), c.diffusion.end());
+    point[c.symbol.id()] = c.start + 0.1 + 0.7 * c.start_sd;
+    point[other(c.symbol).id()] = c.start - 0.2 - 0.4 * c.start_sd;
+  }
+  for (const auto& i : model.interactions()) roots.push_back(i.kernel), point[i.symbol.id()] = 0.3;
+  for (const auto& y : model.observed()) roots.push_back(y.log_density), point[y.symbol.id()] = 1;
+  for (std::size_t p = 0; p < model.parameters().size(); ++p) point[model.parameter_symbols()[p].id()] = model.parameters()[p].start;
+  double worst = 0;
+  for (const Expr root : roots)
+    for (const Expr symbol : reachable(std::span(&root, 1))) {
+      if (symbol.op() != Op::symbol || symbol.has(Kind::time | Kind::observed)) continue;
+      const double at = point.at(symbol.id()), h = 1e-6 * std::max(1.0, std::abs(at));
+      const double exact = evaluate(differentiate(root, symbol), point);
+      point[symbol.id()] = at + h;
+      const double above = evaluate(root, point);
+      point[symbol.id()] = at - h;
+      const double below = evaluate(root, point);
+      point[symbol.id()] = at;
+      const double numerical = (above - below) / (2 * h), size = std::max({1.0, std::abs(exact), std::abs(above)});
+      if (std::isfinite(exact) && std::isfinite(numerical)) worst = std::max(worst, std::abs(exact - numerical) / size);
+    }
+  return worst;
+}
+
+struct Report {
+  Json json;
+  std::string text;
+  template <class... T>
+  void line(fmt::format_string<T...> format, T&&... values) {
+    text += fmt::format(format, std::forward<T>(values)...) + "\n";
+  }
+};
+
+void describe_model(const Model& model, Report& r) {
+  r.json["name"] = model.name();
+  r.json["dimension"] = model.dimension();
+  r.line("model         {}", model.name());
+  for (const auto& s : model.spec().states) {
+    const std::string start = s.start_sd[0] > 0 ? fmt::format("normal({:g}, {:g})", s.start[0], s.start_sd[0]) : fmt::format("{:g}", s.start[0]);
+    r.json["states"].push_back({{"name", s.name}, {"size", s.start.size()}, {"start", s.start}, {"start_sd", s.start_sd}});
+    r.line("state         {}{}, starts at {}", s.name, s.start.size() > 1 ? fmt::format("[1..{}]", s.start.size()) : "",
+           std::ranges::count(s.start, s.start[0]) == std::ranges::ssize(s.start) ? start : start + ", …");
+  }
+  r.json["parameters"] = Json::array();
+  for (const auto& p : model.parameters()) {
+    r.json["parameters"].push_back({{"name", p.name}, {"start", p.start}, {"lower", number_or_null(p.lower)}, {"upper", number_or_null(p.upper)}});
+    r.line("parameter     {}, from {:g}{}{}", p.name, p.start, std::isfinite(p.lower) ? fmt::format(", above {:g}", p.lower) : "",
+           std::isfinite(p.upper) ? fmt::format(", below {:g}", p.upper) : "");
+  }
+  for (const auto& [name, e] : model.spec().drifts) r.line("drift         {}: {}", name, to_text(e));
+  std::vector<std::string> quiet;
+  for (const auto& c : model.components())
+    if (!c.noisy) quiet.push_back(c.name);
+  r.json["diffusion"] = model.diagonal() ? "diagonal" : "full";
+  r.json["noise_free"] = quiet;
+  r.line("diffusion     {}, {} source{} of noise", model.diagonal() ? "diagonal" : "full matrix", model.noise_sources(),
+         model.noise_sources() == 1 ? "" : "s");
+  if (!quiet.empty())
+    r.line("              without noise: {} (backward sampling cannot join paths there: such models keep their genealogy)", fmt::join(quiet, ", "));
+  for (const auto& [name, d] : model.spec().observations) {
+    std::string law = d.distribution == Distribution::custom ? "log density " + to_text(d.log_density) : std::string(info(d.distribution).name);
+    for (std::size_t i = 0; i < d.arguments.size(); ++i) law += (i ? ", " : "(") + to_text(d.arguments[i]);
+    r.line("observation   {}: {}{}", name, law, d.arguments.empty() ? "" : ")");
+  }
+  r.json["observed"] = model.columns();
+}
+
+void describe_interactions(const Model& model, const Dynamics& dynamics, Report& r) {
+  r.json["interactions"] = Json::array();
+  const MeanField& field = dynamics.field;
+  for (std::size_t i = 0; i < model.interactions().size(); ++i) {
+    const auto& interaction = model.interactions()[i];
+    const char* cost = field.methods[i] == Method::pairwise ? "N a particle and step" : "O(1) a particle and step";
+    r.json["interactions"].push_back({{"name", interaction.name}, {"method", method_name(field.methods[i])}, {"rank", field.ranks[i]}, {"cost", cost}});
+    if (i >= 8) continue;
+    r.line("interaction   {}: {} -> {}{}, {}", interaction.name, to_text(interaction.kernel), method_name(field.methods[i]),
+           field.methods[i] == Method::pairwise ? "" : fmt::format(", rank {}", field.ranks[i]), cost);
+  }
+  if (model.interactions().size() > 8) r.line("              and {} more", model.interactions().size() - 8);
+  std::string moments;
+  for (std::size_t m = 0; m < field.exact && m < 8; ++m) moments += (m ? ", " : "") + to_text(field.moments[m]);
+  r.json["moments"] = field.moments.size();
+  if (field.exact > 0) r.line("moments       {} in all: means of {}{}", field.moments.size(), moments, field.exact > 8 ? ", …" : "");
+}
+
+void describe_data(const Data& data, Report& r) {
+  std::size_t rows = 0, values = 0, missing = 0;
+  for (const auto& s : data.series) {
+    rows += s.times.size();
+    values += s.values.size();
+    missing += static_cast<std::size_t>(std::ranges::count_if(s.values, [](double v) { return std::isnan(v); }));
+  }
+  const std::vector<double> times = observation_times(data);
+  const Grid grid(times, 0);
+  r.json["data"] = {{"series", data.series.size()}, {"rows", rows}, {"values", values - missing}, {"missing", missing},
+                    {"first", times.front()}, {"last", times.back()}, {"unit", grid.unit}, {"steps_at_level_0", grid.steps()}};
+  r.line("data          {} series, {} rows, {} values, {} missing, t from {:g} to {:g}", data.series.size(), rows, values - missing, missing,
+         times.front(), times.back());
+  r.line("              unit of time {:g}: level l has {} * 2^l Euler steps", grid.unit, grid.steps());
+}
+
+void describe_costs(const System& system, const Dynamics& dynamics, const Grid& grid, std::span<const double> theta, const LawNoise& noise,
+                    LawOptions options, Report& r) {
+  options.particles = 512;
+  const Stopwatch clock;
+  std::uint64_t steps = 0;
+  while (clock.seconds() < 0.05) {
+    draw_law(system, grid, theta, noise, options);
+    steps += options.particles * grid.steps();
+  }
+  const double ns = 1e9 * clock.seconds() / static_cast<double>(steps);
+  r.json["cost"] = {{"law_instructions", dynamics.advance.instructions()}, {"filter_instructions", dynamics.move.instructions()},
+                    {"nanoseconds_per_particle_step", ns}, {"vector_instructions", kernels().name}};
+  r.line("cost          {} instructions a particle-step in the law, {} in the filter; about {:.2g} ns ({})", dynamics.advance.instructions(),
+         dynamics.move.instructions(), ns, kernels().name);
+}
+
+void run(const Options& o) {
+  const Model model = read_model(o.model, o.overrides());
+  std::optional<Data> data;
+  if (!o.data.empty()) {
+    data = read_data(o.data, model.columns());
+    check_support(model, *data);
+  }
+  const System system(model);
+  const std::vector<double> theta = model.start_values();
+  const Grid grid(trial_times(data ? &*data : nullptr), 4);
+  const LawNoise noise{{o.seed, 0, 0, Purpose::law_start}, {o.seed, 0, 0, Purpose::law}};
+  LawOptions options{.particles = 256};
+  options.first_rank = find_rank(system, grid, theta, noise, options);
+  const auto dynamics = system.dynamics(system.ranks()[options.first_rank], false);
+
+  Report r;
+  describe_model(model, r);
+  describe_interactions(model, *dynamics, r);
+  describe_costs(system, *dynamics, grid, theta, noise, options, r);
+  if (data) describe_data(*data, r);
+  options.particles = 64;
+  const double law_error = law_derivative_error(system, grid, theta, noise, options), error = expression_derivative_error(model);
+  const bool good = law_error < 1e-5 && error < 1e-5;
+  r.json["derivatives"] = {{"expressions", error}, {"law", law_error}, {"ok", good}};
+  r.line("derivatives   {}: expressions to {:.1e}, tangents of the law to {:.1e} of central differences", good ? "agree" : "DISAGREE", error, law_error);
+  if (!good)
+    fmt::print(stderr, "mckean: warning: derivatives and differences disagree; is an expression not smooth at the start (abs, if, min, max)?\n");
+  if (o.json) return print_json(r.json);
+  fmt::print("{}", r.text);
+}
+}  // namespace
+
+void add_check(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("check", "say what was understood of a model, and of data for it");
+  command->add_option("MODEL", o->model, "model file")->required();
+  command->add_option("DATA", o->data, "data file (CSV)");
+  o->add_to(*command);
+  command->callback([o] { run(*o); });
+}
+}  // namespace mckean::cli

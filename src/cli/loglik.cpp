@@ -1,0 +1,86 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cli/command.hpp"
+#include "mckean/smooth.hpp"
+#include "run/parallel.hpp"
+
+namespace mckean::cli {
+namespace {
+
+struct Options : CommonOptions {
+  std::string model, data;
+  LikelihoodOptions likelihood;
+  std::size_t repeats = 16, threads = all_cores();
+};
+
+void run(const Options& o) {
+  if (o.repeats == 0) throw InputError("--repeats must be at least 1");
+  if (o.threads == 0) throw InputError("--threads must be at least 1");
+  const Stopwatch clock;
+  const Model model = read_model(o.model, o.overrides());
+  const Data data = read_data(o.data, model.columns());
+  LikelihoodOptions settings = o.likelihood;
+  settings.seed = o.seed;
+  const LikelihoodEstimator estimator(model, data, settings);
+  const std::vector<double> theta = model.start_values();
+  std::vector<Likelihood> estimates(o.repeats);
+  parallel_for(o.repeats, o.threads, [&](std::size_t r) { estimates[r] = estimator(theta, static_cast<std::uint32_t>(r)); });
+
+  std::vector<double> logs;
+  std::uint64_t steps = 0;
+  std::set<std::string> warnings;
+  for (const Likelihood& e : estimates) {
+    logs.push_back(e.log_value);
+    steps += e.particle_steps;
+    warnings.insert(e.warnings.begin(), e.warnings.end());
+  }
+  const LikelihoodSummary summary = summarise(logs);
+  std::size_t shown = 0;
+  for (const std::string& w : warnings)
+    if (++shown <= 5) fmt::print(stderr, "mckean: warning: {}\n", w);
+  if (shown > 5) fmt::print(stderr, "mckean: warning: and {} more of this kind\n", shown - 5);
+
+  if (o.json) {
+    nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
+    for (std::size_t p = 0; p < theta.size(); ++p) parameters[model.parameters()[p].name] = theta[p];
+    nlohmann::ordered_json se = nullptr;
+    if (summary.se) se = *summary.se;
+    return print_json({{"loglik", {{"value", summary.value}, {"se", se}}},
+                       {"level", settings.level},
+                       {"particles", settings.particles},
+                       {"law_particles", settings.law_particles},
+                       {"repeats", o.repeats},
+                       {"seed", o.seed},
+                       {"seconds", clock.seconds()},
+                       {"particle_steps", steps},
+                       {"parameters", parameters},
+                       {"warnings", warnings}});
+  }
+  fmt::print("log-likelihood  {:.6f}", summary.value);
+  if (summary.se) fmt::print("  (standard error {:.2g})", *summary.se);
+  fmt::print("\nlevel {}, {} particles, {} law particles, {} repeats, seed {}\n", settings.level, settings.particles,
+             settings.law_particles, o.repeats, o.seed);
+  fmt::print("{:.3g} particle-steps in {:.3g} s\n", static_cast<double>(steps), clock.seconds());
+}
+}  // namespace
+
+void add_loglik(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("loglik", "log-likelihood of data at the model's parameter values");
+  command->add_option("MODEL", o->model, "model file")->required();
+  command->add_option("DATA", o->data, "data file (CSV)")->required();
+  command->add_option("--level", o->likelihood.level, "a unit of time is split into 2^level Euler steps")->capture_default_str();
+  command->add_option("--particles", o->likelihood.particles, "particles of the filter")->capture_default_str();
+  command->add_option("--law-particles", o->likelihood.law_particles, "particles of the law")->capture_default_str();
+  command->add_option("--repeats", o->repeats, "independent estimates that are averaged")->capture_default_str();
+  command->add_option("--unit", o->likelihood.unit, "unit of time (default: the median spacing of the observations)")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--full-normals", o->likelihood.full_precision, "64-bit instead of 32-bit normal variates");
+  command->add_option("--threads", o->threads, "threads (default: all cores)");
+  o->add_to(*command);
+  command->callback([o] { run(*o); });
+}
+}  // namespace mckean::cli

@@ -1,0 +1,171 @@
+#include "law/cloud.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace mckean {
+
+void fill_start(const Model& model, const Kernels& kernels, NormalPrecision precision, const Stream& stream,
+                std::size_t rows, Columns& x) {
+  const std::size_t d = model.dimension(), padded = (rows + kTileSize - 1) / kTileSize * kTileSize;
+  for (std::size_t c = 0; c < d; ++c) {
+    const Component& component = model.components()[c];
+    if (component.start_sd == 0) {
+      std::fill_n(x[c], padded, component.start);
+      continue;
+    }
+    normals(kernels, precision, stream, {0, static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(d)}, 0, padded, x[c]);
+    for (std::size_t i = 0; i < padded; ++i) x[c][i] = component.start + component.start_sd * x[c][i];
+  }
+}
+
+void pairwise_means(Frame& pair, double t, std::span<const double* const> others, std::size_t count,
+                    std::span<const double* const> own, std::span<double* const> means, std::size_t n, const Kernels& kernels) {
+  const std::size_t padded = (n + kLanes - 1) / kLanes * kLanes;
+  AlignedBuffer memory(means.size() * kBlock + kLanes);
+  std::vector<double*> out;
+  for (std::size_t k = 0; k < means.size(); ++k) {
+    out.push_back(memory.data() + k * kBlock);
+    std::fill_n(means[k], padded, 0.0);
+  }
+  std::vector<double> uniforms(1 + others.size());
+  uniforms[0] = t;
+  const Kernel add = kernels.run[static_cast<std::size_t>(Instr::add)];
+  for (std::size_t j = 0; j < count; ++j) {
+    for (std::size_t c = 0; c < others.size(); ++c) uniforms[1 + c] = others[c][j];
+    pair.set_uniforms(uniforms);
+    pair.run(own, out, n);
+    for (std::size_t k = 0; k < means.size(); ++k) add(means[k], nullptr, {means[k], 1}, {out[k], 1}, {out[k], 1}, padded);
+  }
+  double* share = memory.data() + means.size() * kBlock;
+  std::fill_n(share, kLanes, 1 / static_cast<double>(count));
+  const Kernel mul = kernels.run[static_cast<std::size_t>(Instr::mul)];
+  for (double* m : means) mul(m, nullptr, {m, 1}, {share, 0}, {share, 0}, padded);
+}
+
+Cloud::Cloud(const Model& model, const Dynamics& dynamics, std::size_t particles, const Kernels& kernels)
+    : model_(model),
+      dynamics_(dynamics),
+      kernels_(kernels),
+      particles_(particles),
+      noise_(dynamics.sources * kBlock),
+      measure_(dynamics.measure, kernels),
+      advance_(dynamics.advance, kernels),
+      expander_(dynamics, kernels) {
+  const std::size_t columns = dynamics.dimension + dynamics.tangents + dynamics.carried;
+  const std::size_t parameters = dynamics.tangents ? dynamics.dynamic.size() : 0;
+  for (Columns& s : state_) s = Columns(columns, particles);
+  xi_ = Columns(dynamics.field.pairwise.size() * (1 + parameters), particles);
+  if (dynamics.pair) pair_.emplace(*dynamics.pair, kernels);
+  moments_.resize(dynamics.moments() * (1 + parameters));
+  inputs_.resize(dynamics.inputs());
+  tangents_.resize(dynamics.inputs() * parameters);
+}
+
+void Cloud::set_parameters(std::span<const double> theta) {
+  measure_.set_fixed(theta);
+  advance_.set_fixed(theta);
+  if (pair_) pair_->set_fixed(theta);
+  expander_.set_parameters(theta);
+}
+
+void Cloud::start(const Stream& stream, NormalPrecision precision) {
+  now_ = 0;
+  measured_ = false;
+  fill_start(model_, kernels_, precision, stream, particles_, state_[0]);
+  for (std::size_t i = 0; i < dynamics_.tangents; ++i) std::fill_n(state_[0][dynamics_.dimension + i], state_[0].stride(), 0.0);
+}
+
+template <class Each>
+void Cloud::for_blocks(Each&& each) {
+  for (std::size_t first = 0; first < particles_; first += kBlock) each(first, std::min(kBlock, particles_ - first));
+}
+
+void Cloud::take_sums(const Frame& frame, std::size_t first) {
+  for (std::size_t i = 0; i < moments_.size(); ++i) moments_[i] = frame.sum(first + i) / static_cast<double>(particles_);
+}
+
+void Cloud::run_measure(double t) {
+  uniforms_.assign(1, t);
+  uniforms_.insert(uniforms_.end(), inputs_.begin(), inputs_.end());
+  measure_.set_uniforms(uniforms_);
+  measure_.clear_sums();
+  Columns& now = state_[now_];
+  const std::size_t d = dynamics_.dimension + dynamics_.tangents;
+  std::vector<const double*> in(d);
+  std::vector<double*> out(dynamics_.carried);
+  for_blocks([&](std::size_t first, std::size_t n) {
+    for (std::size_t c = 0; c < in.size(); ++c) in[c] = now[c] + first;
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] = now[d + k] + first;
+    measure_.run(in, out, n);
+  });
+  take_sums(measure_, 0);
+}
+
+std::vector<Range> Cloud::windows(double margin, const double* given) const {
+  std::vector<Range> ranges;
+  for (const Window& w : dynamics_.field.windows) {
+    const double* x = state()[w.component];
+    const auto [low, high] = std::minmax_element(x, x + particles_);
+    if (given) {
+      const Range range{given[w.center_input], 1 / given[w.center_input + 1]};
+      if (*low < range.center - range.half || *high > range.center + range.half) throw RankTooLow{};
+      ranges.push_back(range);
+    } else {
+      ranges.push_back(window_for(*low, *high, margin));
+    }
+  }
+  return ranges;
+}
+
+void Cloud::measure(double t, double margin, const double* given) {
+  const std::vector<Range> ranges = windows(margin, given);
+  for (std::size_t w = 0; w < ranges.size(); ++w) {
+    const std::size_t at = dynamics_.field.windows[w].center_input;
+    inputs_[at] = ranges[w].center, inputs_[at + 1] = 1 / ranges[w].half;
+  }
+  if (!measured_) run_measure(t);
+  expander_.inputs(ranges, moments_, inputs_, tangents_);
+}
+
+void Cloud::pairwise(double t) {
+  Columns& now = state_[now_];
+  const std::size_t d = dynamics_.dimension + dynamics_.tangents;
+  std::vector<const double*> others(d), own(d);
+  std::vector<double*> means(xi_.count());
+  for (std::size_t c = 0; c < d; ++c) others[c] = now[c];
+  for_blocks([&](std::size_t first, std::size_t n) {
+    for (std::size_t c = 0; c < d; ++c) own[c] = now[c] + first;
+    for (std::size_t k = 0; k < means.size(); ++k) means[k] = xi_[k] + first;
+    pairwise_means(*pair_, t, others, particles_, own, means, n, kernels_);
+  });
+}
+
+bool Cloud::advance(double t, double dt, double next_t, const NoiseSource& noise) {
+  if (pair_) pairwise(t);
+  uniforms_.assign({t, dt, std::sqrt(dt), next_t});
+  uniforms_.insert(uniforms_.end(), inputs_.begin(), inputs_.end());
+  uniforms_.insert(uniforms_.end(), tangents_.begin(), tangents_.end());
+  advance_.set_uniforms(uniforms_);
+  advance_.clear_sums();
+
+  Columns &from = state_[now_], &to = state_[1 - now_];
+  const std::size_t kept = from.count(), sources = dynamics_.sources;
+  std::vector<const double*> in(kept + xi_.count() + sources);
+  std::vector<double*> out(dynamics_.advance.outputs());
+  for (std::size_t j = 0; j < sources; ++j) in[kept + xi_.count() + j] = noise_.data() + j * kBlock;
+  for_blocks([&](std::size_t first, std::size_t n) {
+    for (std::size_t j = 0; j < sources; ++j)
+      noise(j, first, (n + kTileSize - 1) / kTileSize * kTileSize, noise_.data() + j * kBlock);
+    for (std::size_t c = 0; c < kept; ++c) in[c] = from[c] + first;
+    for (std::size_t k = 0; k < xi_.count(); ++k) in[kept + k] = xi_[k] + first;
+    for (std::size_t c = 0; c < out.size(); ++c) out[c] = to[c] + first;
+    advance_.run(in, out, n);
+  });
+  now_ = 1 - now_;
+  measured_ = dynamics_.fused;
+  if (measured_) take_sums(advance_, 1);
+  return std::isfinite(advance_.sum(0));
+}
+}  // namespace mckean

@@ -1,0 +1,80 @@
+// N particles that together stand for a law: Algorithm 1, one step at a time, in moments form.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "law/expander.hpp"
+#include "noise/noise.hpp"
+
+namespace mckean {
+
+// Writes the normals of one source of noise for particles first .. first + count − 1.
+using NoiseSource = std::function<void(std::size_t source, std::size_t first, std::size_t count, double* out)>;
+
+// Columns of numbers, one a component, each padded so that whole tiles of noise fit.
+class Columns {
+ public:
+  Columns() = default;
+  Columns(std::size_t columns, std::size_t rows)
+      : stride_((rows + kTileSize - 1) / kTileSize * kTileSize), memory_(columns * stride_), columns_(columns) {}
+  double* operator[](std::size_t c) { return memory_.data() + c * stride_; }
+  const double* operator[](std::size_t c) const { return memory_.data() + c * stride_; }
+  std::size_t count() const { return columns_; }
+  std::size_t stride() const { return stride_; }
+
+ private:
+  std::size_t stride_ = 0;
+  AlignedBuffer memory_;
+  std::size_t columns_ = 0;
+};
+
+// The columns x of `rows` particles at time 0: start + sd · z.
+void fill_start(const Model&, const Kernels&, NormalPrecision, const Stream&, std::size_t rows, Columns& x);
+
+// Means of pairwise kernels over all particles of a law, for one block of particles that feel it.
+// others: the law's columns x (and S), each `count` long.
+void pairwise_means(Frame& pair, double t, std::span<const double* const> others, std::size_t count,
+                    std::span<const double* const> own, std::span<double* const> means, std::size_t n, const Kernels&);
+
+class Cloud {
+ public:
+  Cloud(const Model&, const Dynamics&, std::size_t particles, const Kernels&);
+
+  void set_parameters(std::span<const double> theta);
+  void start(const Stream&, NormalPrecision);
+
+  // The numbers that a drift reads at time t; `margin` widens the windows of expansions, or `windows` gives the
+  // inputs of another cloud whose windows are to be used (RankTooLow if they are too small: rank 0 needs none).
+  void measure(double t, double margin, const double* windows = nullptr);
+  const std::vector<double>& inputs() const { return inputs_; }
+  const std::vector<double>& tangents() const { return tangents_; }
+
+  // One Euler step of all particles; false if any of them is no longer finite.
+  bool advance(double t, double dt, double next_t, const NoiseSource&);
+
+  std::size_t particles() const { return particles_; }
+  const Columns& state() const { return state_[now_]; }  // x, then S, then carried
+
+ private:
+  template <class Each>
+  void for_blocks(Each&&);
+  void run_measure(double t);
+  void take_sums(const Frame&, std::size_t first);
+  void pairwise(double t);
+  std::vector<Range> windows(double margin, const double* given) const;
+
+  const Model& model_;
+  const Dynamics& dynamics_;
+  const Kernels& kernels_;
+  std::size_t particles_;
+  Columns state_[2], xi_;
+  std::size_t now_ = 0;
+  AlignedBuffer noise_;
+  Frame measure_, advance_;
+  std::optional<Frame> pair_;
+  Expander expander_;
+  std::vector<double> moments_, inputs_, tangents_, uniforms_;
+  bool measured_ = false;  // moments_ belong to the present state
+};
+}  // namespace mckean

@@ -1,0 +1,230 @@
+#include "law/law.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "mckean/error.hpp"
+
+namespace mckean {
+
+std::string parameters_to_text(const Model& model, std::span<const double> theta) {
+  std::string text;
+  for (std::size_t p = 0; p < theta.size(); ++p)
+    text += fmt::format("{}{} = {:.6g}", p ? ", " : "", model.parameters()[p].name, theta[p]);
+  return text.empty() ? "no parameters" : text;
+}
+
+void report_overflow(const Model& model, std::span<const double> theta, int level, double time, const char* who) {
+  throw NumericalError(fmt::format(
+      "model '{}': {} overflow at t = {:.6g}, level {}, with {}; the Euler steps may be too long (raise the level), or the "
+      "dynamics explode at these values", model.name(), who, time, level, parameters_to_text(model, theta)));
+}
+
+namespace {
+
+// One cloud on its grid: checked at every point, and shown to the watcher.
+class Runner {
+ public:
+  Runner(const System& system, const Grid& grid, std::span<const double> theta, const Dynamics& dynamics, std::size_t particles,
+         const LawOptions& options, const Kernels& kernels, LawWatcher watch)
+      : model_(system.model()), grid_(grid), theta_(theta), options_(options), cloud_(model_, dynamics, particles, kernels),
+        watch_(std::move(watch)) {
+    cloud_.set_parameters(theta);
+  }
+
+  void start(const LawNoise& noise) {
+    cloud_.start(noise.start, options_.precision);
+    arrive(0);
+  }
+
+  void step(std::size_t k, const NoiseSource& noise) {
+    if (!cloud_.advance(grid_.time[k], grid_.dt[k], grid_.time[k + 1], noise))
+      report_overflow(model_, theta_, grid_.level, grid_.time[k + 1], "the particles of the law");
+    arrive(k + 1);
+  }
+
+  void use_windows_of(const LawPath& other) { windows_ = &other; }
+
+ private:
+  void arrive(std::size_t k) {
+    cloud_.measure(grid_.time[k], options_.margin, windows_ ? windows_->inputs_at(k).data() : nullptr);
+    for (const auto* values : {&cloud_.inputs(), &cloud_.tangents()})
+      for (const double v : *values)
+        if (!std::isfinite(v)) report_overflow(model_, theta_, grid_.level, grid_.time[k], "the moments of the law");
+    watch_(k, cloud_);
+  }
+
+  const Model& model_;
+  const Grid& grid_;
+  std::span<const double> theta_;
+  const LawOptions& options_;
+  Cloud cloud_;
+  LawWatcher watch_;
+  const LawPath* windows_ = nullptr;
+};
+
+LawPath empty_path(std::shared_ptr<const Dynamics> dynamics, std::size_t particles, const Grid& grid) {
+  LawPath path{std::move(dynamics), particles, grid.steps() + 1, {}, {}, {}, 0};
+  const Dynamics& d = *path.dynamics;
+  path.inputs.reserve(path.points * d.inputs());
+  if (!d.field.pairwise.empty()) path.position_columns = d.dimension + d.tangents;
+  return path;
+}
+
+LawWatcher recorder(LawPath& path) {
+  return [&path](std::size_t, const Cloud& cloud) {
+    path.inputs.insert(path.inputs.end(), cloud.inputs().begin(), cloud.inputs().end());
+    path.tangents.insert(path.tangents.end(), cloud.tangents().begin(), cloud.tangents().end());
+    for (std::size_t c = 0; c < path.position_columns; ++c)
+      path.positions.insert(path.positions.end(), cloud.state()[c], cloud.state()[c] + path.particles);
+  };
+}
+
+// The normals of one fine step.
+NoiseSource fresh_noise(const Kernels& kernels, const LawOptions& options, const Stream& stream, std::size_t step,
+                        std::size_t sources) {
+  return [&kernels, &options, &stream, step, sources](std::size_t j, std::size_t first, std::size_t count, double* out) {
+    normals(kernels, options.precision, stream,
+            {static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(sources)}, first, count, out);
+  };
+}
+
+// Calls draw(rank) with growing ranks until the expansions are accurate; rank 0 is pairwise and always is.
+template <class Draw>
+auto with_enough_rank(const System& system, std::size_t first, Draw&& draw) {
+  for (std::size_t r = first;; ++r) {
+    try {
+      return std::pair(draw(system.ranks()[r]), r);
+    } catch (const RankTooLow&) {
+      if (r + 1 == system.ranks().size()) throw;
+    }
+  }
+}
+
+void run(const System& system, const Grid& grid, std::span<const double> theta, const LawNoise& noise, const LawOptions& options,
+         const Dynamics& dynamics, const Kernels& kernels, const LawWatcher& watch, const LawPath* windows = nullptr) {
+  Runner law(system, grid, theta, dynamics, options.particles, options, kernels, watch);
+  if (windows) law.use_windows_of(*windows);
+  law.start(noise);
+  for (std::size_t k = 0; k < grid.steps(); ++k) law.step(k, fresh_noise(kernels, options, noise.path, k, dynamics.sources));
+}
+
+LawPath draw_once(const System& system, const Grid& grid, std::span<const double> theta, const LawNoise& noise,
+                  const LawOptions& options, std::size_t rank, const Kernels& kernels, const LawPath* windows = nullptr) {
+  LawPath path = empty_path(system.dynamics(rank, options.derivative == Derivative::tangent), options.particles, grid);
+  run(system, grid, theta, noise, options, *path.dynamics, kernels, recorder(path), windows);
+  return path;
+}
+
+// The paper's derivative: the law again at θ − Δ_l e_j with the same Brownian increments. draw(θ, windows) runs it.
+template <class Draw>
+void add_finite_differences(LawPath& law, std::span<const double> theta, double delta, Draw&& draw) {
+  const std::size_t n = law.dynamics->inputs(), parameters = law.dynamics->dynamic.size();
+  const std::size_t columns = law.position_columns, N = law.particles;
+  law.tangents.resize(law.points * parameters * n);
+  std::vector<double> positions(law.points * columns * (1 + parameters) * N);
+  for (std::size_t k = 0; k < law.points; ++k)
+    std::copy_n(law.positions.begin() + static_cast<std::ptrdiff_t>(k * columns * N), columns * N,
+                positions.begin() + static_cast<std::ptrdiff_t>(k * columns * (1 + parameters) * N));
+  for (std::size_t p = 0; p < parameters; ++p) {
+    std::vector<double> shifted(theta.begin(), theta.end());
+    shifted[law.dynamics->dynamic[p]] -= delta;
+    const LawPath there = draw(shifted, law);
+    for (std::size_t k = 0; k < law.points; ++k) {
+      for (std::size_t i = 0; i < n; ++i)
+        law.tangents[(k * parameters + p) * n + i] = (law.inputs[k * n + i] - there.inputs[k * n + i]) / delta;
+      for (std::size_t i = 0; i < columns * N; ++i)
+        positions[(k * (1 + parameters) + 1 + p) * columns * N + i] =
+            (law.positions[k * columns * N + i] - there.positions[k * columns * N + i]) / delta;
+    }
+  }
+  law.positions = std::move(positions);
+  law.position_columns = columns * (1 + parameters);
+}
+}  // namespace
+
+void run_law(const System& system, const Grid& grid, std::span<const double> theta, const LawNoise& noise, const LawOptions& options,
+             std::size_t rank, const Kernels& kernels, const LawWatcher& watch) {
+  run(system, grid, theta, noise, options, *system.dynamics(rank, options.derivative == Derivative::tangent), kernels, watch);
+}
+
+LawPath draw_law(const System& system, const Grid& grid, std::span<const double> theta, const LawNoise& noise,
+                 const LawOptions& options, const Kernels& kernels) {
+  auto [law, rank] = with_enough_rank(system, options.first_rank, [&](std::size_t r) {
+    LawPath base = draw_once(system, grid, theta, noise, options, r, kernels);
+    if (options.derivative == Derivative::finite_difference)
+      add_finite_differences(base, theta, std::ldexp(1.0, -grid.level), [&](std::span<const double> shifted, const LawPath& windows) {
+        return draw_once(system, grid, shifted, noise, options, r, kernels, &windows);
+      });
+    return base;
+  });
+  return std::move(law);
+}
+
+namespace {
+
+std::pair<LawPath, LawPath> draw_pair(const System& system, const Grid& fine, const Grid& coarse, std::span<const double> theta,
+                                      std::span<const double> coarse_theta, const LawNoise& noise, const LawOptions& options,
+                                      std::size_t coarse_particles, std::size_t rank, const Kernels& kernels,
+                                      const std::pair<LawPath, LawPath>* windows = nullptr) {
+  const auto dynamics = system.dynamics(rank, options.derivative == Derivative::tangent);
+  const std::size_t sources = dynamics->sources;
+  std::pair paths(empty_path(dynamics, options.particles, fine), empty_path(dynamics, coarse_particles, coarse));
+  Runner upper(system, fine, theta, *dynamics, options.particles, options, kernels, recorder(paths.first));
+  Runner lower(system, coarse, coarse_theta, *dynamics, coarse_particles, options, kernels, recorder(paths.second));
+  if (windows) upper.use_windows_of(windows->first), lower.use_windows_of(windows->second);
+  upper.start(noise);
+  lower.start(noise);
+  Columns summed(sources, coarse_particles);
+  for (std::size_t k = 0; k < coarse.steps(); ++k) {
+    for (std::size_t half = 0; half < 2; ++half) {
+      const NoiseSource fresh = fresh_noise(kernels, options, noise.path, 2 * k + half, sources);
+      upper.step(2 * k + half, [&](std::size_t j, std::size_t first, std::size_t count, double* out) {
+        fresh(j, first, count, out);
+        const std::size_t shared = first < summed.stride() ? std::min(count, summed.stride() - first) : 0;
+        double* total = summed[j] + first;
+        for (std::size_t i = 0; i < shared; ++i) total[i] = half ? total[i] + out[i] : out[i];
+      });
+    }
+    // √(2Δ) z = √Δ (z' + z''): the coarse increment is the sum of the two fine ones.
+    lower.step(k, [&](std::size_t j, std::size_t first, std::size_t count, double* out) {
+      for (std::size_t i = 0; i < count; ++i) out[i] = summed[j][first + i] * (1 / std::numbers::sqrt2);
+    });
+  }
+  return paths;
+}
+}  // namespace
+
+std::pair<LawPath, LawPath> draw_coupled_laws(const System& system, const Grid& fine, const Grid& coarse,
+                                              std::span<const double> theta, std::span<const double> coarse_theta,
+                                              const LawNoise& noise, const LawOptions& options, std::size_t coarse_particles,
+                                              const Kernels& kernels) {
+  auto [laws, rank] = with_enough_rank(system, options.first_rank, [&](std::size_t r) {
+    auto both = draw_pair(system, fine, coarse, theta, coarse_theta, noise, options, coarse_particles, r, kernels);
+    if (options.derivative == Derivative::finite_difference) {
+      // Each level is shifted by its own Δ, both with the increments of the pair.
+      const std::pair<LawPath, LawPath> windows = both;
+      const auto again = [&](std::span<const double> a, std::span<const double> b) {
+        return draw_pair(system, fine, coarse, a, b, noise, options, coarse_particles, r, kernels, &windows);
+      };
+      add_finite_differences(both.first, theta, std::ldexp(1.0, -fine.level),
+                             [&](std::span<const double> s, const LawPath&) { return again(s, coarse_theta).first; });
+      add_finite_differences(both.second, coarse_theta, std::ldexp(1.0, -coarse.level),
+                             [&](std::span<const double> s, const LawPath&) { return again(theta, s).second; });
+    }
+    return both;
+  });
+  return std::move(laws);
+}
+
+std::size_t find_rank(const System& system, const Grid& grid, std::span<const double> theta, const LawNoise& noise,
+                      const LawOptions& options) {
+  if (system.ranks().size() == 1) return 0;
+  return with_enough_rank(system, options.first_rank, [&](std::size_t r) {
+           run_law(system, grid, theta, noise, options, r, kernels(), [](std::size_t, const Cloud&) {});
+           return r;
+         }).second;
+}
+}  // namespace mckean

@@ -1,0 +1,74 @@
+// Laws of interacting particles along a grid: Algorithm 1, and Algorithm 3 for two levels at once.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "law/cloud.hpp"
+#include "law/grid.hpp"
+
+namespace mckean {
+
+enum class Derivative { none, tangent, finite_difference };
+
+struct LawOptions {
+  std::size_t particles = 1000;
+  Derivative derivative = Derivative::none;
+  NormalPrecision precision = NormalPrecision::single;
+  double margin = 1;           // how far windows of expansions reach beyond the particles, in half-ranges
+  std::size_t first_rank = 0;  // index into System::ranks() to begin with
+};
+
+// The streams that a law draws from.
+struct LawNoise {
+  Stream start, path;
+};
+
+// What a drift needs to know of a law, at every point of the grid.
+struct LawPath {
+  std::shared_ptr<const Dynamics> dynamics;
+  std::size_t particles = 0, points = 0;
+  std::vector<double> inputs;    // point by point: MeanField::inputs
+  std::vector<double> tangents;  // point by point, parameter by parameter: their derivatives
+  // Where an interaction is pairwise, the particles themselves, point by point: the columns x, then S.
+  std::vector<double> positions;
+  std::size_t position_columns = 0;
+
+  std::span<const double> inputs_at(std::size_t k) const {
+    const std::size_t n = dynamics->inputs();
+    return {inputs.data() + k * n, n};
+  }
+  std::span<const double> tangents_at(std::size_t k) const {
+    const std::size_t n = dynamics->inputs() * dynamics->dynamic.size();
+    return {tangents.data() + k * n, n};
+  }
+};
+
+// A law's particles (or others that read a law) left the range of double precision. The message names time,
+// level and parameters.
+[[noreturn]] void report_overflow(const Model&, std::span<const double> theta, int level, double time, const char* who);
+
+// Cost: O(N) a step in moments form, O(N²) where an interaction is pairwise.
+LawPath draw_law(const System&, const Grid&, std::span<const double> theta, const LawNoise&, const LawOptions&,
+                 const Kernels& = kernels());
+
+// Runs a law and shows every grid point, recording nothing. Throws RankTooLow.
+using LawWatcher = std::function<void(std::size_t point, const Cloud&)>;
+void run_law(const System&, const Grid&, std::span<const double> theta, const LawNoise&, const LawOptions&, std::size_t rank,
+             const Kernels&, const LawWatcher&);
+
+// Fine and coarse law from the same Brownian paths: `coarse_particles` <= options.particles of the fine particles
+// also run on the coarse grid (every second point) with parameters coarse_theta.
+std::pair<LawPath, LawPath> draw_coupled_laws(const System&, const Grid& fine, const Grid& coarse,
+                                              std::span<const double> theta, std::span<const double> coarse_theta,
+                                              const LawNoise&, const LawOptions&, std::size_t coarse_particles,
+                                              const Kernels& = kernels());
+
+// Index of the rank that a law at theta needs, so that draws need not find it one by one.
+std::size_t find_rank(const System&, const Grid&, std::span<const double> theta, const LawNoise&, const LawOptions&);
+
+// "theta = 0.4, kappa = 2"
+std::string parameters_to_text(const Model&, std::span<const double> theta);
+}  // namespace mckean

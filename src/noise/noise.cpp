@@ -1,0 +1,81 @@
+#include "noise/noise.hpp"
+
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "noise/philox.hpp"
+
+namespace mckean {
+namespace {
+
+std::array<std::uint32_t, 4> words(const Stream& stream, std::uint32_t step, std::uint32_t word0) {
+  return philox({word0, step, stream.iteration, stream.replicate_and_purpose}, stream.key);
+}
+
+double open_unit(std::uint32_t high, std::uint32_t low) {
+  const std::uint64_t top = (std::uint64_t{high} << 32 | low) >> 12;
+  return static_cast<double>(2 * top + 1) * 0x1p-53;
+}
+
+// Tiles must be few enough for word 0 of the counter.
+void require_room(NormalPrecision precision, Column column, std::size_t tiles) {
+  const std::uint64_t counters = precision == NormalPrecision::single ? 8 : 16;
+  const std::uint64_t most = (std::uint64_t{1} << 32) / counters / column.components;
+  if (tiles > most)
+    throw std::out_of_range("noise for " + std::to_string(tiles * kTileSize) + " particles of " +
+                            std::to_string(column.components) + " components was asked for, at most " +
+                            std::to_string(most * kTileSize) + " particles have noise");
+}
+}  // namespace
+
+Stream::Stream(std::uint64_t seed, std::uint32_t replicate, std::uint32_t iteration_, Purpose purpose)
+    : key{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)},
+      iteration(iteration_),
+      replicate_and_purpose(replicate << 8 | static_cast<std::uint32_t>(purpose)) {
+  if (replicate >= 1u << 24)
+    throw std::out_of_range("replicate " + std::to_string(replicate) + " is too large, the last is 16777215");
+}
+
+void normals(const Kernels& kernels, NormalPrecision precision, const Stream& stream, Column column,
+             std::size_t first, std::size_t count, double* out) {
+  if (first % kTileSize != 0 || count % kTileSize != 0)
+    throw std::invalid_argument("normals come in tiles of 32 particles");
+  if (column.component >= column.components) throw std::out_of_range("no such component of the noise");
+  require_room(precision, column, (first + count) / kTileSize);
+  const auto tile = static_cast<std::uint32_t>(first / kTileSize) * column.components + column.component;
+  const TileRange range = {.key = stream.key,
+                           .counter = {column.step, stream.iteration, stream.replicate_and_purpose},
+                           .first = tile,
+                           .step = column.components,
+                           .count = count / kTileSize};
+  (precision == NormalPrecision::single ? kernels.normals_float : kernels.normals_double)(range, out);
+}
+
+double normal(const Kernels& kernels, NormalPrecision precision, const Stream& stream, Column column,
+              std::size_t particle) {
+  alignas(64) double tile[kTileSize];
+  const std::size_t lane = particle % kTileSize;
+  normals(kernels, precision, stream, column, particle - lane, kTileSize, tile);
+  return tile[lane];
+}
+
+double uniform(const Stream& stream, std::uint32_t step, std::uint32_t index) {
+  const auto x = words(stream, step, index / 2);
+  return index % 2 == 0 ? open_unit(x[0], x[1]) : open_unit(x[2], x[3]);
+}
+
+void uniforms(const Stream& stream, std::uint32_t step, std::uint32_t first, std::size_t count, double* out) {
+  if (count > std::numeric_limits<std::uint32_t>::max() - std::size_t{first})
+    throw std::out_of_range("a step has no more than 2^32 uniforms");
+  const auto n = static_cast<std::uint32_t>(count);
+  std::uint32_t i = 0;
+  if (i < n && first % 2 == 1) out[i++] = uniform(stream, step, first);
+  for (; i + 1 < n; i += 2) {
+    const auto x = words(stream, step, (first + i) / 2);
+    out[i] = open_unit(x[0], x[1]);
+    out[i + 1] = open_unit(x[2], x[3]);
+  }
+  if (i < n) out[i] = uniform(stream, step, first + i);
+}
+}  // namespace mckean

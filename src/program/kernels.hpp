@@ -1,0 +1,68 @@
+// The vector instructions of block programs, compiled once for each vector width and chosen at run time.
+//
+// All of a program's arithmetic happens here. The same source is compiled for AVX-512, AVX2+FMA and plain
+// x86-64; the two fused widths return the same bits, and sums run in 8 fixed logical lanes, so results do
+// not depend on the machine's vector width. (Plain has no fused multiply-add: same accuracy, other bits.)
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace mckean {
+
+// One vector of every width holds a whole number of these; lengths are padded to a multiple of it.
+inline constexpr std::size_t kLanes = 8;
+
+enum class Instr : std::uint8_t {
+  copy, add, sub, mul, div, neg,
+  fma,   // a*b + c
+  fms,   // a*b - c
+  fnma,  // c - a*b
+  min, max, abs, sign, sqrt, relu,
+  less, less_equal, equal, not_equal,  // 1.0 or 0.0
+  select,                              // a != 0 ? b : c
+  sin, cos, sincos,                    // sincos: d0 = sin(a), d1 = cos(a)
+  tan, asin, acos, atan, sinh, cosh, tanh,
+  exp, expm1, log, log1p, sigmoid, softplus, erf,
+  pow,        // a^b
+  lgamma,
+  polygamma,  // derivative of order a (a number, the same in all lanes) of digamma at b
+};
+inline constexpr std::size_t kInstrCount = static_cast<std::size_t>(Instr::polygamma) + 1;
+
+// Where an operand is read from: a column of doubles (stride 1), or kLanes equal doubles (stride 0).
+struct Source {
+  const double* data;
+  std::size_t stride;
+};
+
+// d1 is used by sincos alone. n is a multiple of kLanes; pointers are aligned to 64 bytes. A destination may
+// be the same column as an operand.
+using Kernel = void (*)(double* d0, double* d1, Source a, Source b, Source c, std::size_t n);
+
+// 32 normals or 32 words a tile, see noise/noise.hpp for what the words of key and counter mean.
+struct TileRange {
+  std::array<std::uint32_t, 2> key;
+  std::array<std::uint32_t, 3> counter;  // counter words 1..3; word 0 runs over the tile
+  std::uint32_t first, step;             // tiles first, first + step, first + 2*step, ...
+  std::size_t count;
+};
+
+struct Kernels {
+  const char* name;  // "avx512", "avx2", "plain"
+  std::array<Kernel, kInstrCount> run;
+  // lane[j] += x[8i + j] for all 8i + j < n, in order of i.
+  void (*sum)(const double* x, std::size_t n, double lane[kLanes]);
+  // The largest of x[0..n), n >= 1; NaN if any is NaN.
+  double (*largest)(const double* x, std::size_t n);
+  void (*normals_float)(const TileRange&, double* out);   // 32-bit Box-Muller, 4 normals a counter
+  void (*normals_double)(const TileRange&, double* out);  // 64-bit Box-Muller, 2 normals a counter
+};
+
+enum class Width { plain, avx2, avx512 };
+
+bool supported(Width);             // by this processor
+const Kernels& kernels(Width);     // throws std::invalid_argument where not supported
+const Kernels& kernels();          // the widest supported one
+}  // namespace mckean

@@ -1,0 +1,76 @@
+// Graph → instructions → execution over blocks of particles.
+//
+// Shared subexpressions are computed once; what does not depend on the particle is hoisted to once a step
+// (or once a parameter value); sin and cos of one argument are one instruction; products feeding sums are
+// fused. A program is immutable and shared; a Frame is one thread's working memory for it.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "mckean/expr.hpp"
+#include "program/aligned.hpp"
+#include "program/kernels.hpp"
+
+namespace mckean {
+
+// Particles of one block: a column of a block is 1 KB, so that a program's columns stay in the L1 cache.
+inline constexpr std::size_t kBlock = 128;
+
+struct ProgramSpec {
+  std::vector<Expr> fixed;     // inputs that are one number for many steps: parameters
+  std::vector<Expr> uniforms;  // inputs that are one number a step: time, moments
+  std::vector<Expr> columns;   // inputs that differ between particles
+  std::vector<Expr> outputs;   // results, one column each
+  std::vector<Expr> sums;      // results that are added up over the particles
+};
+
+class Program {
+ public:
+  Program() = default;
+  explicit Program(const ProgramSpec&);
+
+  std::size_t instructions() const { return block_.size(); }  // a block; the cost of one particle
+  std::size_t outputs() const { return outputs_; }
+  std::size_t sums() const { return sums_.size(); }
+
+ private:
+  friend class Frame;
+  friend class Compiler;
+
+  using Slot = std::uint32_t;  // scalars, then temporaries, inputs, outputs
+  struct Step {
+    Instr op;
+    Slot d0, d1, a, b, c;
+  };
+
+  std::vector<Step> fixed_, step_, block_;
+  std::vector<std::pair<Slot, double>> numbers_;
+  std::vector<Slot> fixed_inputs_, uniform_inputs_, sums_;
+  std::size_t scalars_ = 0, temporaries_ = 0, columns_ = 0, outputs_ = 0;
+};
+
+class Frame {
+ public:
+  explicit Frame(const Program&, const Kernels& = kernels());
+
+  void set_fixed(std::span<const double>);  // all fixed inputs, in order; then all uniforms must be set anew
+  void set_uniforms(std::span<const double>);  // all uniforms, in order
+
+  // One block: n particles (n <= kBlock; columns hold n rounded up to kLanes). Outputs must not alias inputs.
+  void run(std::span<const double* const> columns, std::span<double* const> outputs, std::size_t n);
+
+  void clear_sums();
+  double sum(std::size_t i) const;  // since clear_sums
+
+ private:
+  void execute(const std::vector<Program::Step>&, std::size_t n);
+  void broadcast(Program::Slot, double);
+
+  const Program* program_;
+  const Kernels* kernels_;
+  AlignedBuffer memory_;
+  std::vector<double*> slots_;
+  std::vector<std::array<double, kLanes>> lanes_;
+};
+}  // namespace mckean
