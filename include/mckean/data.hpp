@@ -9,10 +9,10 @@
 namespace mckean {
 
 struct Series {
-  std::string name;           // what the `series` column says; empty if there is none
-  std::vector<double> times;  // strictly increasing, >= 0
-  std::vector<double> values; // row by row, one per observed column; NaN means not observed
-  std::vector<int> lines;     // where each row stands in its file, for messages
+  std::string name;            // what the `series` column says; empty if there is none
+  std::vector<double> times;   // strictly increasing, >= 0
+  std::vector<double> values;  // row by row, one per observed column; NaN means not observed
+  std::vector<int> lines;      // where each row stands in its file, for messages
 };
 
 struct Data {

@@ -20,20 +20,59 @@
 namespace mckean {
 
 enum class Op : std::uint8_t {
-  number, symbol,
-  add, sub, mul, div, pow, min, max, less, less_equal, equal, not_equal, polygamma,        // two operands
-  select,                                                                                  // three
-  neg, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, exp, expm1, log, log1p, sqrt, abs, sign,
-  sigmoid, softplus, relu, erf, lgamma,                                                    // one
-  mean, sum,                             // over the components of a vector; gone once a model is built
+  number,
+  symbol,
+  add,
+  sub,
+  mul,
+  div,
+  pow,
+  min,
+  max,
+  less,
+  less_equal,
+  equal,
+  not_equal,
+  polygamma,  // two operands
+  select,     // three
+  neg,
+  sin,
+  cos,
+  tan,
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
+  tanh,
+  exp,
+  expm1,
+  log,
+  log1p,
+  sqrt,
+  abs,
+  sign,
+  sigmoid,
+  softplus,
+  relu,
+  erf,
+  lgamma,  // one
+  mean,
+  sum  // over the components of a vector; gone once a model is built
 };
 
 // What a name stands for. A set of kinds is a bit mask.
 struct Kind {
   enum Bits : std::uint16_t {
-    state = 1, other_state = 2, parameter = 4, constant = 8, time = 16, interaction = 32, observed = 64,
+    state = 1,
+    other_state = 2,
+    parameter = 4,
+    constant = 8,
+    time = 16,
+    interaction = 32,
+    observed = 64,
     uniform = 128,  // an input of a program that is one number a step: a moment, the step size
-    column = 256,   // an input of a program that differs between particles: noise, a tangent
+    column = 256    // an input of a program that differs between particles: noise, a tangent
   };
 };
 
@@ -50,11 +89,11 @@ class Expr {
  public:
   Expr() = default;
   Op op() const;
-  double value() const;             // of a number
-  const Symbol& symbol() const;     // of a symbol
+  double value() const;          // of a number
+  const Symbol& symbol() const;  // of a symbol
   std::size_t arity() const;
   Expr operand(std::size_t i) const;
-  std::uint16_t kinds() const;      // all kinds of symbols below this node
+  std::uint16_t kinds() const;  // all kinds of symbols below this node
   bool is_number() const { return op() == Op::number; }
   bool is_number(double v) const { return is_number() && value() == v; }
   bool has(unsigned mask) const { return (kinds() & mask) != 0; }

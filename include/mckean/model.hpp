@@ -70,7 +70,7 @@ class ModelSpec {
   Expr vector_constant(const std::string& name, std::vector<double> values);
   Expr interaction(const std::string& name, Expr kernel);  // its average over the law of the primed states
   void drift(const std::string& state, Expr);
-  void diffusion(const std::string& state, Expr);                                // diagonal
+  void diffusion(const std::string& state, Expr);                                 // diagonal
   void diffusion_rows(const std::string& state, std::vector<std::vector<Expr>>);  // one row a component
   Expr observed(const std::string& name);  // the observed value, for custom densities
   void observe(const std::string& name, Density);
@@ -107,8 +107,8 @@ struct Interaction {
 
 struct ObservedColumn {
   std::string name;
-  Expr symbol;                  // the observed value
-  Expr log_density;             // log G_θ(x, y)
+  Expr symbol;       // the observed value
+  Expr log_density;  // log G_θ(x, y)
   Distribution distribution;
   std::vector<Expr> arguments;  // of a named distribution
 };

@@ -17,8 +17,8 @@ struct LikelihoodOptions {
   std::size_t particles = 4096;      // M, of the filter
   std::size_t law_particles = 4096;  // N, of the law
   std::uint64_t seed = 1;
-  double unit = 0;             // unit of time that a level splits; 0: the median spacing of the observations
-  bool full_precision = false; // 64-bit normals
+  double unit = 0;              // unit of time that a level splits; 0: the median spacing of the observations
+  bool full_precision = false;  // 64-bit normals
 };
 
 struct Likelihood {

@@ -39,8 +39,8 @@ std::vector<double> trial_times(const Data* data) {
 
 // Tangents of the law's numbers against central differences of the same particle system, over a short run.
 // The largest error, relative to the largest tangent of its parameter.
-double law_derivative_error(const System& system, const Grid& grid, std::span<const double> theta, const LawNoise& noise,
-                            const LawOptions& base) {
+double law_derivative_error(const System& system, const Grid& grid, std::span<const double> theta,
+                            const LawNoise& noise, const LawOptions& base) {
   LawOptions options = base;
   options.derivative = Derivative::tangent;
   const LawPath law = draw_law(system, grid, theta, noise, options);
@@ -52,7 +52,8 @@ double law_derivative_error(const System& system, const Grid& grid, std::span<co
     const double h = 1e-5 * std::max(1.0, std::abs(theta[j]));
     std::vector<double> up(theta.begin(), theta.end()), down = up;
     up[j] += h, down[j] -= h;
-    const LawPath above = draw_law(system, grid, up, noise, options), below = draw_law(system, grid, down, noise, options);
+    const LawPath above = draw_law(system, grid, up, noise, options),
+                  below = draw_law(system, grid, down, noise, options);
     double size = 1e-6, error = 0;  // a tangent that vanishes is compared with the moments themselves
     for (std::size_t k = 0; k < law.points; ++k)
       for (std::size_t i = 0; i < n; ++i) {
@@ -78,7 +79,8 @@ double expression_derivative_error(const Model& model) {
   }
   for (const auto& i : model.interactions()) roots.push_back(i.kernel), point[i.symbol.id()] = 0.3;
   for (const auto& y : model.observed()) roots.push_back(y.log_density), point[y.symbol.id()] = 1;
-  for (std::size_t p = 0; p < model.parameters().size(); ++p) point[model.parameter_symbols()[p].id()] = model.parameters()[p].start;
+  for (std::size_t p = 0; p < model.parameters().size(); ++p)
+    point[model.parameter_symbols()[p].id()] = model.parameters()[p].start;
   double worst = 0;
   for (const Expr root : roots)
     for (const Expr symbol : reachable(std::span(&root, 1))) {
@@ -110,15 +112,19 @@ void describe_model(const Model& model, Report& r) {
   r.json["dimension"] = model.dimension();
   r.line("model         {}", model.name());
   for (const auto& s : model.spec().states) {
-    const std::string start = s.start_sd[0] > 0 ? fmt::format("normal({:g}, {:g})", s.start[0], s.start_sd[0]) : fmt::format("{:g}", s.start[0]);
-    r.json["states"].push_back({{"name", s.name}, {"size", s.start.size()}, {"start", s.start}, {"start_sd", s.start_sd}});
+    const std::string start = s.start_sd[0] > 0 ? fmt::format("normal({:g}, {:g})", s.start[0], s.start_sd[0])
+                                                : fmt::format("{:g}", s.start[0]);
+    r.json["states"].push_back(
+        {{"name", s.name}, {"size", s.start.size()}, {"start", s.start}, {"start_sd", s.start_sd}});
     r.line("state         {}{}, starts at {}", s.name, s.start.size() > 1 ? fmt::format("[1..{}]", s.start.size()) : "",
            std::ranges::count(s.start, s.start[0]) == std::ranges::ssize(s.start) ? start : start + ", …");
   }
   r.json["parameters"] = Json::array();
   for (const auto& p : model.parameters()) {
-    r.json["parameters"].push_back({{"name", p.name}, {"start", p.start}, {"lower", number_or_null(p.lower)}, {"upper", number_or_null(p.upper)}});
-    r.line("parameter     {}, from {:g}{}{}", p.name, p.start, std::isfinite(p.lower) ? fmt::format(", above {:g}", p.lower) : "",
+    r.json["parameters"].push_back(
+        {{"name", p.name}, {"start", p.start}, {"lower", number_or_null(p.lower)}, {"upper", number_or_null(p.upper)}});
+    r.line("parameter     {}, from {:g}{}{}", p.name, p.start,
+           std::isfinite(p.lower) ? fmt::format(", above {:g}", p.lower) : "",
            std::isfinite(p.upper) ? fmt::format(", below {:g}", p.upper) : "");
   }
   for (const auto& [name, e] : model.spec().drifts) r.line("drift         {}: {}", name, to_text(e));
@@ -130,9 +136,12 @@ void describe_model(const Model& model, Report& r) {
   r.line("diffusion     {}, {} source{} of noise", model.diagonal() ? "diagonal" : "full matrix", model.noise_sources(),
          model.noise_sources() == 1 ? "" : "s");
   if (!quiet.empty())
-    r.line("              without noise: {} (backward sampling cannot join paths there: such models keep their genealogy)", fmt::join(quiet, ", "));
+    r.line(
+        "              without noise: {} (backward sampling cannot join paths there: such models keep their genealogy)",
+        fmt::join(quiet, ", "));
   for (const auto& [name, d] : model.spec().observations) {
-    std::string law = d.distribution == Distribution::custom ? "log density " + to_text(d.log_density) : std::string(info(d.distribution).name);
+    std::string law = d.distribution == Distribution::custom ? "log density " + to_text(d.log_density)
+                                                             : std::string(info(d.distribution).name);
     for (std::size_t i = 0; i < d.arguments.size(); ++i) law += (i ? ", " : "(") + to_text(d.arguments[i]);
     r.line("observation   {}: {}{}", name, law, d.arguments.empty() ? "" : ")");
   }
@@ -145,16 +154,21 @@ void describe_interactions(const Model& model, const Dynamics& dynamics, Report&
   for (std::size_t i = 0; i < model.interactions().size(); ++i) {
     const auto& interaction = model.interactions()[i];
     const char* cost = field.methods[i] == Method::pairwise ? "N a particle and step" : "O(1) a particle and step";
-    r.json["interactions"].push_back({{"name", interaction.name}, {"method", method_name(field.methods[i])}, {"rank", field.ranks[i]}, {"cost", cost}});
+    r.json["interactions"].push_back({{"name", interaction.name},
+                                      {"method", method_name(field.methods[i])},
+                                      {"rank", field.ranks[i]},
+                                      {"cost", cost}});
     if (i >= 8) continue;
-    r.line("interaction   {}: {} -> {}{}, {}", interaction.name, to_text(interaction.kernel), method_name(field.methods[i]),
+    r.line("interaction   {}: {} -> {}{}, {}", interaction.name, to_text(interaction.kernel),
+           method_name(field.methods[i]),
            field.methods[i] == Method::pairwise ? "" : fmt::format(", rank {}", field.ranks[i]), cost);
   }
   if (model.interactions().size() > 8) r.line("              and {} more", model.interactions().size() - 8);
   std::string moments;
   for (std::size_t m = 0; m < field.exact && m < 8; ++m) moments += (m ? ", " : "") + to_text(field.moments[m]);
   r.json["moments"] = field.moments.size();
-  if (field.exact > 0) r.line("moments       {} in all: means of {}{}", field.moments.size(), moments, field.exact > 8 ? ", …" : "");
+  if (field.exact > 0)
+    r.line("moments       {} in all: means of {}{}", field.moments.size(), moments, field.exact > 8 ? ", …" : "");
 }
 
 void describe_data(const Data& data, Report& r) {
@@ -166,15 +180,21 @@ void describe_data(const Data& data, Report& r) {
   }
   const std::vector<double> times = observation_times(data);
   const Grid grid(times, 0);
-  r.json["data"] = {{"series", data.series.size()}, {"rows", rows}, {"values", values - missing}, {"missing", missing},
-                    {"first", times.front()}, {"last", times.back()}, {"unit", grid.unit}, {"steps_at_level_0", grid.steps()}};
-  r.line("data          {} series, {} rows, {} values, {} missing, t from {:g} to {:g}", data.series.size(), rows, values - missing, missing,
-         times.front(), times.back());
+  r.json["data"] = {{"series", data.series.size()},
+                    {"rows", rows},
+                    {"values", values - missing},
+                    {"missing", missing},
+                    {"first", times.front()},
+                    {"last", times.back()},
+                    {"unit", grid.unit},
+                    {"steps_at_level_0", grid.steps()}};
+  r.line("data          {} series, {} rows, {} values, {} missing, t from {:g} to {:g}", data.series.size(), rows,
+         values - missing, missing, times.front(), times.back());
   r.line("              unit of time {:g}: level l has {} * 2^l Euler steps", grid.unit, grid.steps());
 }
 
-void describe_costs(const System& system, const Dynamics& dynamics, const Grid& grid, std::span<const double> theta, const LawNoise& noise,
-                    LawOptions options, Report& r) {
+void describe_costs(const System& system, const Dynamics& dynamics, const Grid& grid, std::span<const double> theta,
+                    const LawNoise& noise, LawOptions options, Report& r) {
   options.particles = 512;
   const Stopwatch clock;
   std::uint64_t steps = 0;
@@ -183,10 +203,12 @@ void describe_costs(const System& system, const Dynamics& dynamics, const Grid& 
     steps += options.particles * grid.steps();
   }
   const double ns = 1e9 * clock.seconds() / static_cast<double>(steps);
-  r.json["cost"] = {{"law_instructions", dynamics.advance.instructions()}, {"filter_instructions", dynamics.move.instructions()},
-                    {"nanoseconds_per_particle_step", ns}, {"vector_instructions", kernels().name}};
-  r.line("cost          {} instructions a particle-step in the law, {} in the filter; about {:.2g} ns ({})", dynamics.advance.instructions(),
-         dynamics.move.instructions(), ns, kernels().name);
+  r.json["cost"] = {{"law_instructions", dynamics.advance.instructions()},
+                    {"filter_instructions", dynamics.move.instructions()},
+                    {"nanoseconds_per_particle_step", ns},
+                    {"vector_instructions", kernels().name}};
+  r.line("cost          {} instructions a particle-step in the law, {} in the filter; about {:.2g} ns ({})",
+         dynamics.advance.instructions(), dynamics.move.instructions(), ns, kernels().name);
 }
 
 void run(const Options& o) {
@@ -210,12 +232,16 @@ void run(const Options& o) {
   describe_costs(system, *dynamics, grid, theta, noise, options, r);
   if (data) describe_data(*data, r);
   options.particles = 64;
-  const double law_error = law_derivative_error(system, grid, theta, noise, options), error = expression_derivative_error(model);
+  const double law_error = law_derivative_error(system, grid, theta, noise, options),
+               error = expression_derivative_error(model);
   const bool good = law_error < 1e-5 && error < 1e-5;
   r.json["derivatives"] = {{"expressions", error}, {"law", law_error}, {"ok", good}};
-  r.line("derivatives   {}: expressions to {:.1e}, tangents of the law to {:.1e} of central differences", good ? "agree" : "DISAGREE", error, law_error);
+  r.line("derivatives   {}: expressions to {:.1e}, tangents of the law to {:.1e} of central differences",
+         good ? "agree" : "DISAGREE", error, law_error);
   if (!good)
-    fmt::print(stderr, "mckean: warning: derivatives and differences disagree; is an expression not smooth at the start (abs, if, min, max)?\n");
+    fmt::print(stderr,
+               "mckean: warning: derivatives and differences disagree; is an expression not smooth at the start (abs, "
+               "if, min, max)?\n");
   if (o.json) return print_json(r.json);
   fmt::print("{}", r.text);
 }

@@ -14,7 +14,8 @@ namespace mckean::cli {
 
 void CommonOptions::add_to(CLI::App& app) {
   app.add_option("--seed", seed, "seed of all random numbers")->capture_default_str();
-  app.add_option("--set", set, "name=value: instead of a start value or constant of the model; may be repeated")->type_name("NAME=VALUE");
+  app.add_option("--set", set, "name=value: instead of a start value or constant of the model; may be repeated")
+      ->type_name("NAME=VALUE");
   app.add_flag("--json", json, "one JSON object on stdout, messages on stderr");
 }
 
@@ -41,7 +42,8 @@ void write_file(const std::string& path, const std::string& text) {
   const std::string beside = path + ".part";
   const auto refuse = [&](int error) {
     std::remove(beside.c_str());
-    throw InputError(fmt::format("{}: cannot be written ({}); choose another place with --out", path, std::generic_category().message(error)));
+    throw InputError(fmt::format("{}: cannot be written ({}); choose another place with --out", path,
+                                 std::generic_category().message(error)));
   };
   std::FILE* file = std::fopen(beside.c_str(), "wb");
   if (!file) refuse(errno);

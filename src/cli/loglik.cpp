@@ -27,7 +27,8 @@ void run(const Options& o) {
   const LikelihoodEstimator estimator(model, data, settings);
   const std::vector<double> theta = model.start_values();
   std::vector<Likelihood> estimates(o.repeats);
-  parallel_for(o.repeats, o.threads, [&](std::size_t r) { estimates[r] = estimator(theta, static_cast<std::uint32_t>(r)); });
+  parallel_for(o.repeats, o.threads,
+               [&](std::size_t r) { estimates[r] = estimator(theta, static_cast<std::uint32_t>(r)); });
 
   std::vector<double> logs;
   std::uint64_t steps = 0;
@@ -72,7 +73,8 @@ void add_loglik(CLI::App& app) {
   CLI::App* command = app.add_subcommand("loglik", "log-likelihood of data at the model's parameter values");
   command->add_option("MODEL", o->model, "model file")->required();
   command->add_option("DATA", o->data, "data file (CSV)")->required();
-  command->add_option("--level", o->likelihood.level, "a unit of time is split into 2^level Euler steps")->capture_default_str();
+  command->add_option("--level", o->likelihood.level, "a unit of time is split into 2^level Euler steps")
+      ->capture_default_str();
   command->add_option("--particles", o->likelihood.particles, "particles of the filter")->capture_default_str();
   command->add_option("--law-particles", o->likelihood.law_particles, "particles of the law")->capture_default_str();
   command->add_option("--repeats", o->repeats, "independent estimates that are averaged")->capture_default_str();

@@ -18,7 +18,8 @@ int complain(int status, const std::string& message) {
 
 int main(int argc, char** argv) {
   CLI::App app("Maximum-likelihood estimation for partially observed McKean-Vlasov diffusions.", "mckean");
-  app.set_version_flag("--version", fmt::format("mckean {} ({} vector instructions)", MCKEAN_VERSION, mckean::kernels().name));
+  app.set_version_flag("--version",
+                       fmt::format("mckean {} ({} vector instructions)", MCKEAN_VERSION, mckean::kernels().name));
   app.require_subcommand(1);
   mckean::cli::add_new(app);
   mckean::cli::add_check(app);

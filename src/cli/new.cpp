@@ -8,7 +8,8 @@
 namespace mckean::cli {
 namespace {
 
-constexpr std::string_view kStarter = R"toml(# A model of many interacting particles, of which one is observed with noise:
+constexpr std::string_view kStarter =
+    R"toml(# A model of many interacting particles, of which one is observed with noise:
 #   dX = [kappa*(mu - X) + pull] dt + s dW,   pull = average of beta*(x' - X) over the law of X,
 #   y  = X + observation noise.
 name = "{}"

@@ -39,14 +39,17 @@ std::vector<double> parse_times(const std::string& text) {
     if (parts.size() != 1 && parts.size() != 3) throw InputError("--times: give T, FROM:STEP:TO or a list T1,T2,…");
     const double from = parts.size() == 3 ? number(parts[0]) : 1, step = parts.size() == 3 ? number(parts[1]) : 1;
     const double to = number(parts.back());
-    if (parts.size() == 1 && (to < 1 || to != std::floor(to))) throw InputError(fmt::format("--times {}: T must be a whole number from 1", text));
-    if (!(step > 0) || to < from) throw InputError(fmt::format("--times {}: the step must be positive and the end not before the start", text));
+    if (parts.size() == 1 && (to < 1 || to != std::floor(to)))
+      throw InputError(fmt::format("--times {}: T must be a whole number from 1", text));
+    if (!(step > 0) || to < from)
+      throw InputError(fmt::format("--times {}: the step must be positive and the end not before the start", text));
     if ((to - from) / step > most) throw InputError(fmt::format("--times {}: more than {:.0g} times", text, most));
     const auto n = static_cast<std::size_t>(std::floor((to - from) / step * (1 + 1e-12) + 1e-9));
     for (std::size_t i = 0; i <= n; ++i) times.push_back(from + static_cast<double>(i) * step);
   }
   for (std::size_t i = 0; i < times.size(); ++i)
-    if (times[i] < 0 || (i > 0 && times[i] <= times[i - 1])) throw InputError(fmt::format("--times {}: times must be >= 0 and increase", text));
+    if (times[i] < 0 || (i > 0 && times[i] <= times[i - 1]))
+      throw InputError(fmt::format("--times {}: times must be >= 0 and increase", text));
   return times;
 }
 
@@ -58,7 +61,8 @@ void run(const Options& o) {
   settings.seed = o.seed;
   const bool with_paths = !o.paths.empty();
   if (with_paths && (o.count == 0 || o.count > settings.law_particles))
-    throw InputError(fmt::format("--count {} must be between 1 and the number of particles, {}", o.count, settings.law_particles));
+    throw InputError(
+        fmt::format("--count {} must be between 1 and the number of particles, {}", o.count, settings.law_particles));
 
   std::string paths = "t,particle";
   for (const auto& c : model.components()) paths += "," + c.name;
@@ -81,9 +85,15 @@ void run(const Options& o) {
   if (o.json) {
     nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
     for (std::size_t p = 0; p < theta.size(); ++p) parameters[model.parameters()[p].name] = theta[p];
-    nlohmann::ordered_json result{{"out", o.out},       {"rows", times.size() * settings.series}, {"series", settings.series},
-                                  {"level", settings.level}, {"law_particles", settings.law_particles}, {"seed", o.seed},
-                                  {"seconds", clock.seconds()}, {"particle_steps", steps}, {"parameters", parameters}};
+    nlohmann::ordered_json result{{"out", o.out},
+                                  {"rows", times.size() * settings.series},
+                                  {"series", settings.series},
+                                  {"level", settings.level},
+                                  {"law_particles", settings.law_particles},
+                                  {"seed", o.seed},
+                                  {"seconds", clock.seconds()},
+                                  {"particle_steps", steps},
+                                  {"parameters", parameters}};
     if (with_paths) result["paths"] = o.paths;
     return print_json(result);
   }
@@ -96,14 +106,18 @@ void add_simulate(CLI::App& app) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("simulate", "draw data from the model at its parameter values");
   command->add_option("MODEL", o->model, "model file")->required();
-  command->add_option("--times", o->times, "observation times: T for 1, 2, …, T; FROM:STEP:TO; or a list T1,T2,…")->required();
-  command->add_option("--level", o->simulation.level, "a unit of time is split into 2^level Euler steps")->capture_default_str();
+  command->add_option("--times", o->times, "observation times: T for 1, 2, …, T; FROM:STEP:TO; or a list T1,T2,…")
+      ->required();
+  command->add_option("--level", o->simulation.level, "a unit of time is split into 2^level Euler steps")
+      ->capture_default_str();
   command->add_option("--law-particles", o->simulation.law_particles, "particles of the system")->capture_default_str();
-  command->add_option("--series", o->simulation.series, "particles that are observed, each a series")->capture_default_str();
+  command->add_option("--series", o->simulation.series, "particles that are observed, each a series")
+      ->capture_default_str();
   command->add_option("--out", o->out, "data file to write; - for stdout")->capture_default_str();
   command->add_option("--paths", o->paths, "also write whole paths of particles to this file (CSV)");
   command->add_option("--count", o->count, "how many particles' paths")->capture_default_str();
-  command->add_option("--unit", o->simulation.unit, "unit of time (default: the median spacing of the times)")->check(CLI::PositiveNumber);
+  command->add_option("--unit", o->simulation.unit, "unit of time (default: the median spacing of the times)")
+      ->check(CLI::PositiveNumber);
   command->add_flag("--full-normals", o->simulation.full_precision, "64-bit instead of 32-bit normal variates");
   o->add_to(*command);
   command->callback([o] { run(*o); });

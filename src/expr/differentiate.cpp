@@ -13,29 +13,52 @@ Expr slope(Expr e) {
   const Expr a = e.operand(0);
   Graph& g = e.graph();
   switch (e.op()) {
-    case Op::neg: return g.number(-1);
-    case Op::sin: return cos(a);
-    case Op::cos: return -sin(a);
-    case Op::tan: return 1.0 + pow(e, 2);
-    case Op::asin: return 1.0 / sqrt(1.0 - pow(a, 2));
-    case Op::acos: return -1.0 / sqrt(1.0 - pow(a, 2));
-    case Op::atan: return 1.0 / (1.0 + pow(a, 2));
-    case Op::sinh: return cosh(a);
-    case Op::cosh: return sinh(a);
-    case Op::tanh: return 1.0 - pow(e, 2);
-    case Op::exp: return e;
-    case Op::expm1: return exp(a);
-    case Op::log: return 1.0 / a;
-    case Op::log1p: return 1.0 / (1.0 + a);
-    case Op::sqrt: return 0.5 / e;
-    case Op::abs: return sign(a);
-    case Op::sigmoid: return e * (1.0 - e);
-    case Op::softplus: return sigmoid(a);
-    case Op::relu: return less(g.number(0), a);
-    case Op::erf: return 2.0 * std::numbers::inv_sqrtpi * exp(-pow(a, 2));
-    case Op::lgamma: return g.make(Op::polygamma, g.number(0), a);
-    case Op::polygamma: break;
-    default: break;
+    case Op::neg:
+      return g.number(-1);
+    case Op::sin:
+      return cos(a);
+    case Op::cos:
+      return -sin(a);
+    case Op::tan:
+      return 1.0 + pow(e, 2);
+    case Op::asin:
+      return 1.0 / sqrt(1.0 - pow(a, 2));
+    case Op::acos:
+      return -1.0 / sqrt(1.0 - pow(a, 2));
+    case Op::atan:
+      return 1.0 / (1.0 + pow(a, 2));
+    case Op::sinh:
+      return cosh(a);
+    case Op::cosh:
+      return sinh(a);
+    case Op::tanh:
+      return 1.0 - pow(e, 2);
+    case Op::exp:
+      return e;
+    case Op::expm1:
+      return exp(a);
+    case Op::log:
+      return 1.0 / a;
+    case Op::log1p:
+      return 1.0 / (1.0 + a);
+    case Op::sqrt:
+      return 0.5 / e;
+    case Op::abs:
+      return sign(a);
+    case Op::sigmoid:
+      return e * (1.0 - e);
+    case Op::softplus:
+      return sigmoid(a);
+    case Op::relu:
+      return less(g.number(0), a);
+    case Op::erf:
+      return 2.0 * std::numbers::inv_sqrtpi * exp(-pow(a, 2));
+    case Op::lgamma:
+      return g.make(Op::polygamma, g.number(0), a);
+    case Op::polygamma:
+      break;
+    default:
+      break;
   }
   throw std::logic_error("no derivative for this operation");
 }
@@ -47,7 +70,8 @@ Expr power_rule(Expr e, Expr da, Expr db) {
   const Expr a = e.operand(0), b = e.operand(1);
   Expr out = scaled(da, b * pow(a, b - 1.0));
   // a^b log a, which is 0 at a = 0 where b > 0.
-  if (db) out = plus(out, db * select(a.graph().make(Op::equal, a, a.graph().number(0)), a.graph().number(0), e * log(a)));
+  if (db)
+    out = plus(out, db * select(a.graph().make(Op::equal, a, a.graph().number(0)), a.graph().number(0), e * log(a)));
   return out;
 }
 
@@ -56,25 +80,39 @@ Expr tangent_of(Expr e, Expr da, Expr db, Expr dc) {
   Graph& g = e.graph();
   const Expr zero = g.number(0);
   switch (e.op()) {
-    case Op::add: return plus(da, db);
-    case Op::sub: return db ? plus(da, -db) : da;
-    case Op::mul: return plus(scaled(da, e.operand(1)), scaled(db, e.operand(0)));
+    case Op::add:
+      return plus(da, db);
+    case Op::sub:
+      return db ? plus(da, -db) : da;
+    case Op::mul:
+      return plus(scaled(da, e.operand(1)), scaled(db, e.operand(0)));
     case Op::div: {
       const Expr left = da ? da / e.operand(1) : da;
       return db ? plus(left, -(e / e.operand(1)) * db) : left;
     }
-    case Op::pow: return power_rule(e, da, db);
+    case Op::pow:
+      return power_rule(e, da, db);
     case Op::min:
     case Op::max: {
       const Expr first = e.op() == Op::min ? less(e.operand(0), e.operand(1)) : less(e.operand(1), e.operand(0));
       return select(first, da ? da : zero, db ? db : zero);
     }
-    case Op::select: return db || dc ? select(e.operand(0), db ? db : zero, dc ? dc : zero) : Expr{};
-    case Op::polygamma: return scaled(db, g.make(Op::polygamma, e.operand(0) + 1.0, e.operand(1)));
-    case Op::less: case Op::less_equal: case Op::equal: case Op::not_equal: case Op::sign: return {};
-    case Op::mean: return da ? mean(da) : da;
-    case Op::sum: return da ? sum(da) : da;
-    default: return scaled(da, slope(e));
+    case Op::select:
+      return db || dc ? select(e.operand(0), db ? db : zero, dc ? dc : zero) : Expr{};
+    case Op::polygamma:
+      return scaled(db, g.make(Op::polygamma, e.operand(0) + 1.0, e.operand(1)));
+    case Op::less:
+    case Op::less_equal:
+    case Op::equal:
+    case Op::not_equal:
+    case Op::sign:
+      return {};
+    case Op::mean:
+      return da ? mean(da) : da;
+    case Op::sum:
+      return da ? sum(da) : da;
+    default:
+      return scaled(da, slope(e));
   }
 }
 }  // namespace

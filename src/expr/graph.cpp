@@ -29,7 +29,8 @@ struct Key {
 struct KeyHash {
   std::size_t operator()(const Key& k) const {
     std::uint64_t h = static_cast<std::uint64_t>(k.op);
-    for (std::uint64_t v : {std::uint64_t{k.a}, std::uint64_t{k.b}, std::uint64_t{k.c}, std::uint64_t{k.symbol}, k.value})
+    for (std::uint64_t v :
+         {std::uint64_t{k.a}, std::uint64_t{k.b}, std::uint64_t{k.c}, std::uint64_t{k.symbol}, k.value})
       h = (h ^ v) * 0x9e3779b97f4a7c15ull, h ^= h >> 29;
     return h;
   }
@@ -163,13 +164,19 @@ Expr simplify_pow(Graph& g, Expr a, Expr b) {
 // The simpler equal of op(a, b, c), or nothing.
 Expr simplify(Graph& g, Op op, Expr a, Expr b, Expr c) {
   switch (op) {
-    case Op::add: return simplify_add(g, a, b);
-    case Op::sub: return simplify_sub(g, a, b);
-    case Op::mul: return simplify_mul(g, a, b);
-    case Op::div: return simplify_div(g, a, b);
-    case Op::pow: return simplify_pow(g, a, b);
+    case Op::add:
+      return simplify_add(g, a, b);
+    case Op::sub:
+      return simplify_sub(g, a, b);
+    case Op::mul:
+      return simplify_mul(g, a, b);
+    case Op::div:
+      return simplify_div(g, a, b);
+    case Op::pow:
+      return simplify_pow(g, a, b);
     case Op::min:
-    case Op::max: return a == b ? a : Expr{};
+    case Op::max:
+      return a == b ? a : Expr{};
     case Op::select:
       if (a.is_number()) return a.value() != 0 ? b : c;
       return b == c ? b : Expr{};
@@ -177,12 +184,21 @@ Expr simplify(Graph& g, Op op, Expr a, Expr b, Expr c) {
       if (a.op() == Op::neg) return a.operand(0);
       if (a.op() == Op::sub) return a.operand(1) - a.operand(0);
       return {};
-    case Op::sin: case Op::tan: case Op::asin: case Op::atan: case Op::sinh: case Op::tanh: case Op::erf:
+    case Op::sin:
+    case Op::tan:
+    case Op::asin:
+    case Op::atan:
+    case Op::sinh:
+    case Op::tanh:
+    case Op::erf:
     case Op::sign:  // odd
       return a.op() == Op::neg ? -g.make(op, a.operand(0)) : Expr{};
-    case Op::cos: case Op::cosh: case Op::abs:  // even
+    case Op::cos:
+    case Op::cosh:
+    case Op::abs:  // even
       return a.op() == Op::neg ? g.make(op, a.operand(0)) : Expr{};
-    default: return {};
+    default:
+      return {};
   }
 }
 

@@ -35,8 +35,7 @@ std::size_t edit_distance(const std::u32string& a, const std::u32string& b) {
     for (std::size_t j = 1; j <= b.size(); ++j) {
       const std::size_t change = above[j - 1] + (a[i - 1] != b[j - 1] ? 1 : 0);
       row[j] = std::min({above[j] + 1, row[j - 1] + 1, change});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        row[j] = std::min(row[j], before[j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row[b.size()];

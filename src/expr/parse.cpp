@@ -86,9 +86,12 @@ class Parser {
   Expr comparison() {
     Deeper guard(*this);
     Expr a = sum();
-    static constexpr struct { std::string_view text; Op op; bool swapped; } kinds[] = {
-        {"<=", Op::less_equal, false}, {">=", Op::less_equal, true}, {"==", Op::equal, false},
-        {"!=", Op::not_equal, false},  {"<", Op::less, false},       {">", Op::less, true}};
+    static constexpr struct {
+      std::string_view text;
+      Op op;
+      bool swapped;
+    } kinds[] = {{"<=", Op::less_equal, false}, {">=", Op::less_equal, true}, {"==", Op::equal, false},
+                 {"!=", Op::not_equal, false},  {"<", Op::less, false},       {">", Op::less, true}};
     for (const auto& k : kinds) {
       if (!text_.substr(at_).starts_with(k.text)) continue;
       advance(k.text.size());
@@ -102,9 +105,12 @@ class Parser {
   Expr sum() {
     Expr a = product();
     while (true) {
-      if (accept('+')) a = a + product();
-      else if (accept('-')) a = a - product();
-      else return a;
+      if (accept('+'))
+        a = a + product();
+      else if (accept('-'))
+        a = a - product();
+      else
+        return a;
     }
   }
 
@@ -112,9 +118,12 @@ class Parser {
     Expr a = signed_power();
     while (true) {
       if (peek() == '*' && peek(1) == '*') fail(at_, "a power is written with ^, not **");
-      if (accept('*')) a = a * signed_power();
-      else if (accept('/')) a = a / signed_power();
-      else return a;
+      if (accept('*'))
+        a = a * signed_power();
+      else if (accept('/'))
+        a = a / signed_power();
+      else
+        return a;
     }
   }
 
@@ -130,7 +139,8 @@ class Parser {
     const std::size_t start = at_;
     if (accept('(')) {
       const Expr e = comparison();
-      if (!accept(')')) fail(at_, fmt::format("')' is expected, not {}; the '(' opens at column {}", shown(), start + 1));
+      if (!accept(')'))
+        fail(at_, fmt::format("')' is expected, not {}; the '(' opens at column {}", shown(), start + 1));
       return e;
     }
     if (is_digit(peek()) || (peek() == '.' && is_digit(peek(1)))) return number();
@@ -166,20 +176,24 @@ class Parser {
       if (positions) positions->push_back(at_);
       args.push_back(comparison());
       if (accept(')')) return args;
-      if (!accept(',')) fail(at_, fmt::format("',' or ')' is expected, not {}; the '(' opens at column {}", shown(), open + 1));
+      if (!accept(','))
+        fail(at_, fmt::format("',' or ')' is expected, not {}; the '(' opens at column {}", shown(), open + 1));
     }
   }
 
   Expr call(const std::string& word, std::size_t start) {
     const FunctionInfo* f = find_function(word);
     if (!f) {
-      if (scope_.names.contains(word)) fail(start, fmt::format("'{}' is no function; a product is written with *", word));
+      if (scope_.names.contains(word))
+        fail(start, fmt::format("'{}' is no function; a product is written with *", word));
       const std::string meant = nearest(word, function_names());
-      fail(start, fmt::format("there is no function '{}'{}", word, meant.empty() ? "" : "; did you mean '" + meant + "'?"));
+      fail(start,
+           fmt::format("there is no function '{}'{}", word, meant.empty() ? "" : "; did you mean '" + meant + "'?"));
     }
     const std::vector<Expr> args = arguments();
     if (args.size() != f->arguments)
-      fail(start, fmt::format("{} takes {} argument{}, not {}", word, f->arguments, f->arguments == 1 ? "" : "s", args.size()));
+      fail(start, fmt::format("{} takes {} argument{}, not {}", word, f->arguments, f->arguments == 1 ? "" : "s",
+                              args.size()));
     if (f->op == Op::polygamma && !(args[0].is_number() && args[0].value() >= 0 && args[0].value() <= 20 &&
                                     args[0].value() == std::trunc(args[0].value())))
       fail(start, "the order of polygamma must be a whole number from 0 to 20");
@@ -188,7 +202,8 @@ class Parser {
 
   Expr variable(const std::string& word, std::size_t start) {
     const bool prime = accept('\'');
-    if (prime && !scope_.no_primes.empty()) fail(start, fmt::format("{}' does not belong here: {}", word, scope_.no_primes));
+    if (prime && !scope_.no_primes.empty())
+      fail(start, fmt::format("{}' does not belong here: {}", word, scope_.no_primes));
     if (!prime && word == "pi" && !scope_.names.contains(word)) return graph_.number(std::numbers::pi);
     const auto& table = prime ? scope_.primed : scope_.names;
     const auto at = table.find(word);
@@ -205,9 +220,10 @@ class Parser {
     std::vector<std::string> known{"pi"};
     for (const auto& [n, entry] : prime ? scope_.primed : scope_.names) known.push_back(n);
     const std::string meant = nearest(word, known);
-    fail(start, fmt::format("unknown name '{}{}'{}", word, prime ? "'" : "",
-                            meant.empty() ? "; names are declared in [state], [parameters], [constants] and [interaction]"
-                                          : "; did you mean '" + meant + (prime ? "'" : "") + "'?"));
+    fail(start,
+         fmt::format("unknown name '{}{}'{}", word, prime ? "'" : "",
+                     meant.empty() ? "; names are declared in [state], [parameters], [constants] and [interaction]"
+                                   : "; did you mean '" + meant + (prime ? "'" : "") + "'?"));
   }
 
   Expr component(const std::string& word, const Scope::Entry& entry) {
@@ -215,7 +231,8 @@ class Parser {
     advance();
     int index = 0;
     const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), index);
-    if (error != std::errc{}) fail(at_, fmt::format("the component of {} must be a whole number, as in {}[1]", word, word));
+    if (error != std::errc{})
+      fail(at_, fmt::format("the component of {} must be a whole number, as in {}[1]", word, word));
     advance(static_cast<std::size_t>(end - (text_.data() + at_)));
     if (!accept(']')) fail(at_, fmt::format("']' is expected, not {}", shown()));
     if (entry.components.empty()) fail(open, fmt::format("'{}' is no vector", word));

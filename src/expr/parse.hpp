@@ -24,7 +24,7 @@ struct Scope {
     std::vector<Expr> components;
   };
   std::map<std::string, Entry, std::less<>> names;
-  std::map<std::string, Entry, std::less<>> primed;       // x', without the prime
+  std::map<std::string, Entry, std::less<>> primed;        // x', without the prime
   std::map<std::string, std::string, std::less<>> barred;  // known names that do not belong here, and why
   std::string no_primes;                                   // why x' does not belong here; empty: it does
 };

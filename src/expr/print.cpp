@@ -16,7 +16,9 @@ struct Text {
   int precedence;
 };
 
-std::string wrap(const Text& t, int at_least) { return t.precedence >= at_least ? t.text : fmt::format("({})", t.text); }
+std::string wrap(const Text& t, int at_least) {
+  return t.precedence >= at_least ? t.text : fmt::format("({})", t.text);
+}
 
 // left op right, where the right operand of a non-associative operator needs one precedence more.
 Text infix(const Text& a, const char* op, const Text& b, int precedence, bool right_tighter = true) {
@@ -25,19 +27,32 @@ Text infix(const Text& a, const char* op, const Text& b, int precedence, bool ri
 
 Text print_node(Expr e, const Text* args) {
   switch (e.op()) {
-    case Op::number: return {number_to_text(e.value()), e.value() < 0 ? negation : atom};
-    case Op::symbol: return {to_text(e.symbol()), atom};
-    case Op::add: return infix(args[0], " + ", args[1], additive);
-    case Op::sub: return infix(args[0], " - ", args[1], additive);
-    case Op::mul: return infix(args[0], "*", args[1], multiplicative);
-    case Op::div: return infix(args[0], "/", args[1], multiplicative);
-    case Op::pow: return {wrap(args[0], atom) + "^" + wrap(args[1], atom), power};
-    case Op::neg: return {fmt::format("-{}", wrap(args[0], negation)), negation};
-    case Op::less: return {wrap(args[0], additive) + " < " + wrap(args[1], additive), comparison};
-    case Op::less_equal: return {wrap(args[0], additive) + " <= " + wrap(args[1], additive), comparison};
-    case Op::equal: return {wrap(args[0], additive) + " == " + wrap(args[1], additive), comparison};
-    case Op::not_equal: return {wrap(args[0], additive) + " != " + wrap(args[1], additive), comparison};
-    default: break;
+    case Op::number:
+      return {number_to_text(e.value()), e.value() < 0 ? negation : atom};
+    case Op::symbol:
+      return {to_text(e.symbol()), atom};
+    case Op::add:
+      return infix(args[0], " + ", args[1], additive);
+    case Op::sub:
+      return infix(args[0], " - ", args[1], additive);
+    case Op::mul:
+      return infix(args[0], "*", args[1], multiplicative);
+    case Op::div:
+      return infix(args[0], "/", args[1], multiplicative);
+    case Op::pow:
+      return {wrap(args[0], atom) + "^" + wrap(args[1], atom), power};
+    case Op::neg:
+      return {fmt::format("-{}", wrap(args[0], negation)), negation};
+    case Op::less:
+      return {wrap(args[0], additive) + " < " + wrap(args[1], additive), comparison};
+    case Op::less_equal:
+      return {wrap(args[0], additive) + " <= " + wrap(args[1], additive), comparison};
+    case Op::equal:
+      return {wrap(args[0], additive) + " == " + wrap(args[1], additive), comparison};
+    case Op::not_equal:
+      return {wrap(args[0], additive) + " != " + wrap(args[1], additive), comparison};
+    default:
+      break;
   }
   std::string call = std::string(function_name(e.op())) + "(";
   for (std::size_t i = 0; i < e.arity(); ++i) call += (i ? ", " : "") + args[i].text;

@@ -69,16 +69,28 @@ class Separation {
  private:
   MaybeTerms expand(Expr e) {
     switch (e.op()) {
-      case Op::number: return Terms{{{}, e.value()}};
-      case Op::neg: return scale((*this)(e.operand(0)), -1);
-      case Op::add: return mixed(e) ? add((*this)(e.operand(0)), (*this)(e.operand(1)), 1) : single(e, 1);
-      case Op::sub: return mixed(e) ? add((*this)(e.operand(0)), (*this)(e.operand(1)), -1) : single(e, 1);
-      case Op::mul: return product((*this)(e.operand(0)), (*this)(e.operand(1)));
-      case Op::div: return product((*this)(e.operand(0)), inverse((*this)(e.operand(1))));
-      case Op::pow: return power(e);
-      case Op::exp: case Op::sin: case Op::cos: case Op::sinh: case Op::cosh:
+      case Op::number:
+        return Terms{{{}, e.value()}};
+      case Op::neg:
+        return scale((*this)(e.operand(0)), -1);
+      case Op::add:
+        return mixed(e) ? add((*this)(e.operand(0)), (*this)(e.operand(1)), 1) : single(e, 1);
+      case Op::sub:
+        return mixed(e) ? add((*this)(e.operand(0)), (*this)(e.operand(1)), -1) : single(e, 1);
+      case Op::mul:
+        return product((*this)(e.operand(0)), (*this)(e.operand(1)));
+      case Op::div:
+        return product((*this)(e.operand(0)), inverse((*this)(e.operand(1))));
+      case Op::pow:
+        return power(e);
+      case Op::exp:
+      case Op::sin:
+      case Op::cos:
+      case Op::sinh:
+      case Op::cosh:
         return mixed(e) ? addition_theorem(e) : single(e, 1);
-      default: return mixed(e) ? MaybeTerms{} : single(e, 1);
+      default:
+        return mixed(e) ? MaybeTerms{} : single(e, 1);
     }
   }
 
@@ -136,16 +148,24 @@ class Separation {
     Expr a = graph_.number(0), b = a;
     for (const auto& [factors, coefficient] : *argument) {
       const Expr own = coefficient * build(factors.own);
-      if (factors.other.empty()) a = a + own;
-      else if (!own.has(Kind::state)) b = b + own * build(factors.other);
-      else return {};
+      if (factors.other.empty())
+        a = a + own;
+      else if (!own.has(Kind::state))
+        b = b + own * build(factors.other);
+      else
+        return {};
     }
     switch (e.op()) {
-      case Op::exp: return pair(exp(a), exp(b));
-      case Op::sin: return add(pair(sin(a), cos(b)), pair(cos(a), sin(b)), 1);
-      case Op::cos: return add(pair(cos(a), cos(b)), pair(sin(a), sin(b)), -1);
-      case Op::sinh: return add(pair(sinh(a), cosh(b)), pair(cosh(a), sinh(b)), 1);
-      default: return add(pair(cosh(a), cosh(b)), pair(sinh(a), sinh(b)), 1);
+      case Op::exp:
+        return pair(exp(a), exp(b));
+      case Op::sin:
+        return add(pair(sin(a), cos(b)), pair(cos(a), sin(b)), 1);
+      case Op::cos:
+        return add(pair(cos(a), cos(b)), pair(sin(a), sin(b)), -1);
+      case Op::sinh:
+        return add(pair(sinh(a), cosh(b)), pair(cosh(a), sinh(b)), 1);
+      default:
+        return add(pair(cosh(a), cosh(b)), pair(sinh(a), sinh(b)), 1);
     }
   }
 

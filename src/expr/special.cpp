@@ -61,8 +61,7 @@ double polygamma(double n, double x) {
     return static_cast<double>(order == 0 ? digamma(x) : polygamma_positive(order, x));
   }
   if (x == std::floor(x) || order > 1) return kNaN;  // -infinity too: it equals its floor
-  const Real up = 1 - static_cast<Real>(x),
-             angle = kPi * (static_cast<Real>(x) - std::round(static_cast<Real>(x)));
+  const Real up = 1 - static_cast<Real>(x), angle = kPi * (static_cast<Real>(x) - std::round(static_cast<Real>(x)));
   if (order == 0) return static_cast<double>(digamma(up) - kPi / std::tan(angle));
   const Real s = std::sin(angle) / kPi;
   return static_cast<double>(1 / (s * s) - polygamma_positive(1, up));

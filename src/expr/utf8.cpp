@@ -28,8 +28,8 @@ std::optional<char32_t> decode_utf8(std::string_view text, std::size_t& pos) {
 namespace {
 // Controls, and the marks that reorder or hide what a terminal shows.
 bool invisible(char32_t c) {
-  return c < 0x20 || (c >= 0x7F && c <= 0xA0) || (c >= 0x200B && c <= 0x200F) ||
-         (c >= 0x2028 && c <= 0x202F) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF;
+  return c < 0x20 || (c >= 0x7F && c <= 0xA0) || (c >= 0x200B && c <= 0x200F) || (c >= 0x2028 && c <= 0x202F) ||
+         (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF;
 }
 }  // namespace
 

@@ -15,13 +15,15 @@ void fill_start(const Model& model, const Kernels& kernels, NormalPrecision prec
       std::fill_n(x[c], padded, component.start);
       continue;
     }
-    normals(kernels, precision, stream, {0, static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(d)}, 0, padded, x[c]);
+    normals(kernels, precision, stream, {0, static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(d)}, 0, padded,
+            x[c]);
     for (std::size_t i = 0; i < padded; ++i) x[c][i] = component.start + component.start_sd * x[c][i];
   }
 }
 
 void pairwise_means(Frame& pair, double t, std::span<const double* const> others, std::size_t count,
-                    std::span<const double* const> own, std::span<double* const> means, std::size_t n, const Kernels& kernels) {
+                    std::span<const double* const> own, std::span<double* const> means, std::size_t n,
+                    const Kernels& kernels) {
   const std::size_t padded = (n + kLanes - 1) / kLanes * kLanes;
   AlignedBuffer memory(means.size() * kBlock + kLanes);
   std::vector<double*> out;
@@ -36,7 +38,8 @@ void pairwise_means(Frame& pair, double t, std::span<const double* const> others
     for (std::size_t c = 0; c < others.size(); ++c) uniforms[1 + c] = others[c][j];
     pair.set_uniforms(uniforms);
     pair.run(own, out, n);
-    for (std::size_t k = 0; k < means.size(); ++k) add(means[k], nullptr, {means[k], 1}, {out[k], 1}, {out[k], 1}, padded);
+    for (std::size_t k = 0; k < means.size(); ++k)
+      add(means[k], nullptr, {means[k], 1}, {out[k], 1}, {out[k], 1}, padded);
   }
   double* share = memory.data() + means.size() * kBlock;
   std::fill_n(share, kLanes, 1 / static_cast<double>(count));
@@ -49,7 +52,7 @@ Cloud::Cloud(const Model& model, const Dynamics& dynamics, std::size_t particles
       dynamics_(dynamics),
       kernels_(kernels),
       particles_(particles),
-      noise_(dynamics.sources * kBlock),
+      noise_(dynamics.sources * (kBlock + kColumnGap)),
       measure_(dynamics.measure, kernels),
       advance_(dynamics.advance, kernels),
       expander_(dynamics, kernels) {
@@ -74,7 +77,8 @@ void Cloud::start(const Stream& stream, NormalPrecision precision) {
   now_ = 0;
   measured_ = false;
   fill_start(model_, kernels_, precision, stream, particles_, state_[0]);
-  for (std::size_t i = 0; i < dynamics_.tangents; ++i) std::fill_n(state_[0][dynamics_.dimension + i], state_[0].stride(), 0.0);
+  for (std::size_t i = 0; i < dynamics_.tangents; ++i)
+    std::fill_n(state_[0][dynamics_.dimension + i], state_[0].rows(), 0.0);
 }
 
 template <class Each>
@@ -83,7 +87,8 @@ void Cloud::for_blocks(Each&& each) {
 }
 
 void Cloud::take_sums(const Frame& frame, std::size_t first) {
-  for (std::size_t i = 0; i < moments_.size(); ++i) moments_[i] = frame.sum(first + i) / static_cast<double>(particles_);
+  for (std::size_t i = 0; i < moments_.size(); ++i)
+    moments_[i] = frame.sum(first + i) / static_cast<double>(particles_);
 }
 
 void Cloud::run_measure(double t) {
@@ -142,9 +147,9 @@ void Cloud::pairwise(double t) {
   });
 }
 
-bool Cloud::advance(double t, double dt, double next_t, const NoiseSource& noise) {
-  if (pair_) pairwise(t);
-  uniforms_.assign({t, dt, std::sqrt(dt), next_t});
+void Cloud::advance(const EulerStep& step, const NoiseSource& noise) {
+  if (pair_) pairwise(step.t);
+  uniforms_.assign({step.t, step.dt, std::sqrt(step.dt), step.next_t});
   uniforms_.insert(uniforms_.end(), inputs_.begin(), inputs_.end());
   uniforms_.insert(uniforms_.end(), tangents_.begin(), tangents_.end());
   advance_.set_uniforms(uniforms_);
@@ -152,20 +157,26 @@ bool Cloud::advance(double t, double dt, double next_t, const NoiseSource& noise
 
   Columns &from = state_[now_], &to = state_[1 - now_];
   const std::size_t kept = from.count(), sources = dynamics_.sources;
-  std::vector<const double*> in(kept + xi_.count() + sources);
-  std::vector<double*> out(dynamics_.advance.outputs());
-  for (std::size_t j = 0; j < sources; ++j) in[kept + xi_.count() + j] = noise_.data() + j * kBlock;
+  in_.resize(kept + xi_.count() + sources);
+  out_.resize(dynamics_.advance.outputs());
+  for (std::size_t j = 0; j < sources; ++j) in_[kept + xi_.count() + j] = noise_.data() + j * (kBlock + kColumnGap);
   for_blocks([&](std::size_t first, std::size_t n) {
     for (std::size_t j = 0; j < sources; ++j)
-      noise(j, first, (n + kTileSize - 1) / kTileSize * kTileSize, noise_.data() + j * kBlock);
-    for (std::size_t c = 0; c < kept; ++c) in[c] = from[c] + first;
-    for (std::size_t k = 0; k < xi_.count(); ++k) in[kept + k] = xi_[k] + first;
-    for (std::size_t c = 0; c < out.size(); ++c) out[c] = to[c] + first;
-    advance_.run(in, out, n);
+      noise(step.number, j, first, (n + kTileSize - 1) / kTileSize * kTileSize,
+            noise_.data() + j * (kBlock + kColumnGap));
+    for (std::size_t c = 0; c < kept; ++c) in_[c] = from[c] + first;
+    for (std::size_t k = 0; k < xi_.count(); ++k) in_[kept + k] = xi_[k] + first;
+    for (std::size_t c = 0; c < out_.size(); ++c) out_[c] = to[c] + first;
+    advance_.run(in_, out_, n);
   });
   now_ = 1 - now_;
   measured_ = dynamics_.fused;
-  if (measured_) take_sums(advance_, 1);
-  return std::isfinite(advance_.sum(0));
+  if (measured_) take_sums(advance_, 0);
+}
+
+bool Cloud::finite() const {
+  double lanes[kLanes] = {};
+  for (std::size_t c = 0; c < dynamics_.dimension; ++c) kernels_.sum(state()[c], particles_, lanes);
+  return std::ranges::all_of(lanes, [](double v) { return std::isfinite(v); });
 }
 }  // namespace mckean

@@ -9,22 +9,31 @@
 
 namespace mckean {
 
-// Writes the normals of one source of noise for particles first .. first + count − 1.
-using NoiseSource = std::function<void(std::size_t source, std::size_t first, std::size_t count, double* out)>;
+// Writes the normals of one step and one source of noise for particles first .. first + count − 1.
+using NoiseSource =
+    std::function<void(std::size_t step, std::size_t source, std::size_t first, std::size_t count, double* out)>;
+
+struct EulerStep {
+  std::size_t number;  // which normals it uses
+  double t, dt, next_t;
+};
 
 // Columns of numbers, one a component, each padded so that whole tiles of noise fit.
 class Columns {
  public:
   Columns() = default;
   Columns(std::size_t columns, std::size_t rows)
-      : stride_((rows + kTileSize - 1) / kTileSize * kTileSize), memory_(columns * stride_), columns_(columns) {}
+      : rows_((rows + kTileSize - 1) / kTileSize * kTileSize),
+        stride_(rows_ + kColumnGap),
+        memory_(columns * stride_),
+        columns_(columns) {}
   double* operator[](std::size_t c) { return memory_.data() + c * stride_; }
   const double* operator[](std::size_t c) const { return memory_.data() + c * stride_; }
   std::size_t count() const { return columns_; }
-  std::size_t stride() const { return stride_; }
+  std::size_t rows() const { return rows_; }  // with the padding
 
  private:
-  std::size_t stride_ = 0;
+  std::size_t rows_ = 0, stride_ = 0;
   AlignedBuffer memory_;
   std::size_t columns_ = 0;
 };
@@ -50,8 +59,8 @@ class Cloud {
   const std::vector<double>& inputs() const { return inputs_; }
   const std::vector<double>& tangents() const { return tangents_; }
 
-  // One Euler step of all particles; false if any of them is no longer finite.
-  bool advance(double t, double dt, double next_t, const NoiseSource&);
+  void advance(const EulerStep&, const NoiseSource&);  // all particles
+  bool finite() const;                                 // all of them
 
   std::size_t particles() const { return particles_; }
   const Columns& state() const { return state_[now_]; }  // x, then S, then carried
@@ -71,6 +80,8 @@ class Cloud {
   Columns state_[2], xi_;
   std::size_t now_ = 0;
   AlignedBuffer noise_;
+  std::vector<const double*> in_;
+  std::vector<double*> out_;
   Frame measure_, advance_;
   std::optional<Frame> pair_;
   Expander expander_;

@@ -8,11 +8,47 @@ namespace {
 
 bool is_costly(Expr e) {
   switch (e.op()) {
-    case Op::pow: return !(e.operand(1).is_number() && e.operand(1).value() == std::trunc(e.operand(1).value()));
-    case Op::number: case Op::symbol: case Op::add: case Op::sub: case Op::mul: case Op::neg: case Op::min:
-    case Op::max: case Op::abs: case Op::relu: case Op::select: case Op::less: case Op::less_equal: case Op::equal:
-    case Op::not_equal: case Op::sign: return false;
-    default: return true;
+    case Op::pow:
+      return !(e.operand(1).is_number() && e.operand(1).value() == std::trunc(e.operand(1).value()));
+    case Op::number:
+    case Op::symbol:
+    case Op::add:
+    case Op::sub:
+    case Op::mul:
+    case Op::neg:
+    case Op::min:
+    case Op::max:
+    case Op::abs:
+    case Op::relu:
+    case Op::select:
+    case Op::less:
+    case Op::less_equal:
+    case Op::equal:
+    case Op::not_equal:
+    case Op::sign:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// factor · e with the factor multiplied into the terms of a sum, so that an Euler step is one linear combination.
+// Safe here because the result is added to x, whose rounding is no smaller.
+Expr distribute(Expr factor, Expr e) {
+  const unsigned varying = Kind::state | Kind::column;
+  switch (e.op()) {
+    case Op::add:
+      return distribute(factor, e.operand(0)) + distribute(factor, e.operand(1));
+    case Op::sub:
+      return distribute(factor, e.operand(0)) - distribute(factor, e.operand(1));
+    case Op::neg:
+      return -distribute(factor, e.operand(0));
+    case Op::mul:
+      for (std::size_t i = 0; i < 2; ++i)
+        if (!e.operand(i).has(varying)) return distribute(factor * e.operand(i), e.operand(1 - i));
+      return factor * e;
+    default:
+      return factor * e;
   }
 }
 
@@ -49,7 +85,8 @@ class Writer {
     std::vector<Expr> shared;
     Substitution stored;
     for (const Expr e : reachable(measured_))
-      if (is_costly(e) && e.has(Kind::state) && !e.has(changing) && std::ranges::binary_search(in_step, e.id(), {}, &Expr::id)) {
+      if (is_costly(e) && e.has(Kind::state) && !e.has(changing) &&
+          std::ranges::binary_search(in_step, e.id(), {}, &Expr::id)) {
         stored.emplace(e.id(), column("carry", shared.size()));
         shared.push_back(e);
       }
@@ -67,8 +104,11 @@ class Writer {
   }
 
   ProgramSpec advance(bool fused) const {
-    ProgramSpec spec{model_.parameter_symbols(), join({t_, dt_, root_dt_, next_t_}, field_.inputs, dm_),
-                     join(x_, s_, carry_columns_, xi_, dxi_, z_), join(next_x_, next_s_), {sum_of(graph_, next_x_)}};
+    ProgramSpec spec{model_.parameter_symbols(),
+                     join({t_, dt_, root_dt_, next_t_}, field_.inputs, dm_),
+                     join(x_, s_, carry_columns_, xi_, dxi_, z_),
+                     join(next_x_, next_s_),
+                     {}};
     if (!fused) return spec;
     Substitution arrive{{t_.id(), next_t_}};
     for (std::size_t c = 0; c < x_.size(); ++c) arrive.emplace(x_[c].id(), next_x_[c]);
@@ -79,8 +119,7 @@ class Writer {
   }
 
   ProgramSpec move() const {
-    const std::vector<Expr> next = euler_step();
-    return {model_.parameter_symbols(), join({t_, dt_, root_dt_}, field_.inputs), join(x_, xi_, z_), next, {sum_of(graph_, next)}};
+    return {model_.parameter_symbols(), join({t_, dt_, root_dt_}, field_.inputs), join(x_, xi_, z_), euler_step(), {}};
   }
 
   // with_own: the particle's own tangent enters (it belongs to the law), else it stands still.
@@ -110,8 +149,12 @@ class Writer {
   std::size_t carried() const { return carried_.size(); }
 
  private:
-  Expr column(const char* name, std::size_t i) const { return graph_.symbol({Kind::column, name, static_cast<int>(i)}); }
-  Expr uniform(const char* name, std::size_t i) const { return graph_.symbol({Kind::uniform, name, static_cast<int>(i)}); }
+  Expr column(const char* name, std::size_t i) const {
+    return graph_.symbol({Kind::column, name, static_cast<int>(i)});
+  }
+  Expr uniform(const char* name, std::size_t i) const {
+    return graph_.symbol({Kind::uniform, name, static_cast<int>(i)});
+  }
 
   template <class... Lists>
   static std::vector<Expr> join(std::vector<Expr> first, const Lists&... rest) {
@@ -123,7 +166,7 @@ class Writer {
   std::vector<Expr> euler_step() const {
     std::vector<Expr> next;
     for (const auto& c : model_.components()) {
-      next.push_back(c.symbol + dt_ * substitute(c.drift, field_.replace));
+      next.push_back(c.symbol + distribute(dt_, substitute(c.drift, field_.replace)));
       for (std::size_t j = 0; j < z_.size(); ++j) next.back() = next.back() + (root_dt_ * c.diffusion[j]) * z_[j];
     }
     return next;
@@ -133,7 +176,8 @@ class Writer {
   Substitution seeds(std::size_t p) const {
     Substitution rate{{theta_[p].id(), graph_.number(1)}};
     for (std::size_t c = 0; c < x_.size(); ++c) rate.emplace(x_[c].id(), s_[p * x_.size() + c]);
-    for (std::size_t i = 0; i < field_.inputs.size(); ++i) rate.emplace(field_.inputs[i].id(), dm_[p * field_.inputs.size() + i]);
+    for (std::size_t i = 0; i < field_.inputs.size(); ++i)
+      rate.emplace(field_.inputs[i].id(), dm_[p * field_.inputs.size() + i]);
     for (std::size_t k = 0; k < xi_.size(); ++k) rate.emplace(xi_[k].id(), dxi_[p * xi_.size() + k]);
     for (const auto& w : field_.windows) {  // windows are where we look, not what we see
       rate.erase(field_.inputs[w.center_input].id());

@@ -26,7 +26,7 @@ struct Dynamics {
   // columns: x, S | uniforms: t, inputs (only the windows are read) | outputs: carried | sums: moments, ∂moments
   Program measure;
   // columns: x, S, carried, ξ, ∂ξ, z | uniforms: t, dt, √dt, next t, inputs, ∂inputs
-  // outputs: x, S, carried | sums: Σ x over all components, then (if fused) moments, ∂moments
+  // outputs: x, S, carried | sums: moments, ∂moments (carried and sums only if fused)
   Program advance;
   // columns: x, ξ, z | uniforms: t, dt, √dt, inputs | outputs: x
   Program move;

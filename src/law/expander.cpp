@@ -39,11 +39,13 @@ Expander::Expander(const Dynamics& dynamics, const Kernels& kernels)
   for (const auto& p : dynamics.expansion_kernels) frames_.emplace_back(p, kernels);
   const double n = static_cast<double>(rank_);
   transform_.resize(rank_ * rank_);
-  for (std::size_t i = 0; i < rank_; ++i) nodes_.push_back(std::cos((static_cast<double>(i) + 0.5) * std::numbers::pi / n));
+  for (std::size_t i = 0; i < rank_; ++i)
+    nodes_.push_back(std::cos((static_cast<double>(i) + 0.5) * std::numbers::pi / n));
   for (std::size_t p = 0; p < rank_; ++p)
     for (std::size_t i = 0; i < rank_; ++i)
       transform_[p * rank_ + i] =
-          (p == 0 ? 1 : 2) / n * std::cos(static_cast<double>(p) * (static_cast<double>(i) + 0.5) * std::numbers::pi / n);
+          (p == 0 ? 1 : 2) / n *
+          std::cos(static_cast<double>(p) * (static_cast<double>(i) + 0.5) * std::numbers::pi / n);
 }
 
 void Expander::set_parameters(std::span<const double> theta) {
@@ -56,7 +58,8 @@ void Expander::set_parameters(std::span<const double> theta) {
 }
 
 // Values of the kernel, then of its derivatives, at all pairs of points: own down, other across.
-std::vector<Expander::Matrix> Expander::sample(std::size_t e, std::span<const double> own, std::span<const double> other) {
+std::vector<Expander::Matrix> Expander::sample(std::size_t e, std::span<const double> own,
+                                               std::span<const double> other) {
   const std::size_t n = own.size(), m = other.size();
   std::vector<Matrix> values(1 + parameters_, Matrix(n * m));
   AlignedBuffer memory((2 + parameters_) * kBlock);
@@ -95,7 +98,8 @@ bool Expander::is_difference(std::size_t e) {
 // C = D K Dᵀ, K the kernel at the Chebyshev nodes and D the discrete cosine transform.
 std::vector<Expander::Matrix> Expander::expand(std::size_t e, Range own, Range other) {
   std::vector<double> a(rank_), b(rank_);
-  for (std::size_t i = 0; i < rank_; ++i) a[i] = own.center + own.half * nodes_[i], b[i] = other.center + other.half * nodes_[i];
+  for (std::size_t i = 0; i < rank_; ++i)
+    a[i] = own.center + own.half * nodes_[i], b[i] = other.center + other.half * nodes_[i];
   std::vector<Matrix> values = sample(e, a, b);
   Matrix half(rank_ * rank_);
   for (Matrix& k : values) {

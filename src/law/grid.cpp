@@ -32,16 +32,19 @@ std::vector<double> observation_times(const Data& data) {
   return times;
 }
 
-Grid::Grid(std::span<const double> times, int l, double u) : level(l), unit(u > 0 ? u : median_spacing(times)), time{0} {
+Grid::Grid(std::span<const double> times, int l, double u)
+    : level(l), unit(u > 0 ? u : median_spacing(times)), time{0} {
   if (level < 0 || level > kHighestLevel)
-    throw InputError(fmt::format("level {} is outside 0 to {}; a unit of time is split into 2^level steps", level, kHighestLevel));
+    throw InputError(
+        fmt::format("level {} is outside 0 to {}; a unit of time is split into 2^level steps", level, kHighestLevel));
   double last = 0, total = 0;
   for (const double t : times) {
     if (t > last) total += std::ldexp(std::max(1.0, std::round((t - last) / unit)), level);
     last = t;
   }
   if (total > kMostSteps)
-    throw InputError(fmt::format("level {} needs {:.3g} Euler steps in all, more than {:.0g}; lower the level", level, total, kMostSteps));
+    throw InputError(fmt::format("level {} needs {:.3g} Euler steps in all, more than {:.0g}; lower the level", level,
+                                 total, kMostSteps));
   for (const double t : times) {
     const double h = t - time.back();
     if (h > 0) {

@@ -17,9 +17,11 @@ std::string parameters_to_text(const Model& model, std::span<const double> theta
 }
 
 void report_overflow(const Model& model, std::span<const double> theta, int level, double time, const char* who) {
-  throw NumericalError(fmt::format(
-      "model '{}': {} overflow at t = {:.6g}, level {}, with {}; the Euler steps may be too long (raise the level), or the "
-      "dynamics explode at these values", model.name(), who, time, level, parameters_to_text(model, theta)));
+  throw NumericalError(
+      fmt::format("model '{}': {} overflow by t = {:.6g}, level {}, with {}; the Euler steps may be too long (raise "
+                  "the level), or the "
+                  "dynamics explode at these values",
+                  model.name(), who, time, level, parameters_to_text(model, theta)));
 }
 
 namespace {
@@ -27,9 +29,13 @@ namespace {
 // One cloud on its grid: checked at every point, and shown to the watcher.
 class Runner {
  public:
-  Runner(const System& system, const Grid& grid, std::span<const double> theta, const Dynamics& dynamics, std::size_t particles,
-         const LawOptions& options, const Kernels& kernels, LawWatcher watch)
-      : model_(system.model()), grid_(grid), theta_(theta), options_(options), cloud_(model_, dynamics, particles, kernels),
+  Runner(const System& system, const Grid& grid, std::span<const double> theta, const Dynamics& dynamics,
+         std::size_t particles, const LawOptions& options, const Kernels& kernels, LawWatcher watch)
+      : model_(system.model()),
+        grid_(grid),
+        theta_(theta),
+        options_(options),
+        cloud_(model_, dynamics, particles, kernels),
         watch_(std::move(watch)) {
     cloud_.set_parameters(theta);
   }
@@ -40,8 +46,7 @@ class Runner {
   }
 
   void step(std::size_t k, const NoiseSource& noise) {
-    if (!cloud_.advance(grid_.time[k], grid_.dt[k], grid_.time[k + 1], noise))
-      report_overflow(model_, theta_, grid_.level, grid_.time[k + 1], "the particles of the law");
+    cloud_.advance({k, grid_.time[k], grid_.dt[k], grid_.time[k + 1]}, noise);
     arrive(k + 1);
   }
 
@@ -49,6 +54,9 @@ class Runner {
 
  private:
   void arrive(std::size_t k) {
+    // A number that is not finite stays so, and moments need not show it: look now and then, and at the end.
+    if ((k % 16 == 0 || k == grid_.steps()) && !cloud_.finite())
+      report_overflow(model_, theta_, grid_.level, grid_.time[k], "the particles of the law");
     cloud_.measure(grid_.time[k], options_.margin, windows_ ? windows_->inputs_at(k).data() : nullptr);
     for (const auto* values : {&cloud_.inputs(), &cloud_.tangents()})
       for (const double v : *values)
@@ -82,12 +90,12 @@ LawWatcher recorder(LawPath& path) {
   };
 }
 
-// The normals of one fine step.
-NoiseSource fresh_noise(const Kernels& kernels, const LawOptions& options, const Stream& stream, std::size_t step,
-                        std::size_t sources) {
-  return [&kernels, &options, &stream, step, sources](std::size_t j, std::size_t first, std::size_t count, double* out) {
+NoiseSource fresh_noise(const Kernels& kernels, const LawOptions& options, const Stream& stream, std::size_t sources) {
+  return [&kernels, &options, &stream, sources](std::size_t k, std::size_t j, std::size_t first, std::size_t count,
+                                                double* out) {
     normals(kernels, options.precision, stream,
-            {static_cast<std::uint32_t>(step), static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(sources)}, first, count, out);
+            {static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(sources)}, first,
+            count, out);
   };
 }
 
@@ -103,16 +111,19 @@ auto with_enough_rank(const System& system, std::size_t first, Draw&& draw) {
   }
 }
 
-void run(const System& system, const Grid& grid, std::span<const double> theta, const LawNoise& noise, const LawOptions& options,
-         const Dynamics& dynamics, const Kernels& kernels, const LawWatcher& watch, const LawPath* windows = nullptr) {
+void run(const System& system, const Grid& grid, std::span<const double> theta, const LawNoise& noise,
+         const LawOptions& options, const Dynamics& dynamics, const Kernels& kernels, const LawWatcher& watch,
+         const LawPath* windows = nullptr) {
   Runner law(system, grid, theta, dynamics, options.particles, options, kernels, watch);
   if (windows) law.use_windows_of(*windows);
   law.start(noise);
-  for (std::size_t k = 0; k < grid.steps(); ++k) law.step(k, fresh_noise(kernels, options, noise.path, k, dynamics.sources));
+  const NoiseSource fresh = fresh_noise(kernels, options, noise.path, dynamics.sources);
+  for (std::size_t k = 0; k < grid.steps(); ++k) law.step(k, fresh);
 }
 
 LawPath draw_once(const System& system, const Grid& grid, std::span<const double> theta, const LawNoise& noise,
-                  const LawOptions& options, std::size_t rank, const Kernels& kernels, const LawPath* windows = nullptr) {
+                  const LawOptions& options, std::size_t rank, const Kernels& kernels,
+                  const LawPath* windows = nullptr) {
   LawPath path = empty_path(system.dynamics(rank, options.derivative == Derivative::tangent), options.particles, grid);
   run(system, grid, theta, noise, options, *path.dynamics, kernels, recorder(path), windows);
   return path;
@@ -145,9 +156,10 @@ void add_finite_differences(LawPath& law, std::span<const double> theta, double 
 }
 }  // namespace
 
-void run_law(const System& system, const Grid& grid, std::span<const double> theta, const LawNoise& noise, const LawOptions& options,
-             std::size_t rank, const Kernels& kernels, const LawWatcher& watch) {
-  run(system, grid, theta, noise, options, *system.dynamics(rank, options.derivative == Derivative::tangent), kernels, watch);
+void run_law(const System& system, const Grid& grid, std::span<const double> theta, const LawNoise& noise,
+             const LawOptions& options, std::size_t rank, const Kernels& kernels, const LawWatcher& watch) {
+  run(system, grid, theta, noise, options, *system.dynamics(rank, options.derivative == Derivative::tangent), kernels,
+      watch);
 }
 
 LawPath draw_law(const System& system, const Grid& grid, std::span<const double> theta, const LawNoise& noise,
@@ -155,9 +167,10 @@ LawPath draw_law(const System& system, const Grid& grid, std::span<const double>
   auto [law, rank] = with_enough_rank(system, options.first_rank, [&](std::size_t r) {
     LawPath base = draw_once(system, grid, theta, noise, options, r, kernels);
     if (options.derivative == Derivative::finite_difference)
-      add_finite_differences(base, theta, std::ldexp(1.0, -grid.level), [&](std::span<const double> shifted, const LawPath& windows) {
-        return draw_once(system, grid, shifted, noise, options, r, kernels, &windows);
-      });
+      add_finite_differences(base, theta, std::ldexp(1.0, -grid.level),
+                             [&](std::span<const double> shifted, const LawPath& windows) {
+                               return draw_once(system, grid, shifted, noise, options, r, kernels, &windows);
+                             });
     return base;
   });
   return std::move(law);
@@ -165,9 +178,10 @@ LawPath draw_law(const System& system, const Grid& grid, std::span<const double>
 
 namespace {
 
-std::pair<LawPath, LawPath> draw_pair(const System& system, const Grid& fine, const Grid& coarse, std::span<const double> theta,
-                                      std::span<const double> coarse_theta, const LawNoise& noise, const LawOptions& options,
-                                      std::size_t coarse_particles, std::size_t rank, const Kernels& kernels,
+std::pair<LawPath, LawPath> draw_pair(const System& system, const Grid& fine, const Grid& coarse,
+                                      std::span<const double> theta, std::span<const double> coarse_theta,
+                                      const LawNoise& noise, const LawOptions& options, std::size_t coarse_particles,
+                                      std::size_t rank, const Kernels& kernels,
                                       const std::pair<LawPath, LawPath>* windows = nullptr) {
   const auto dynamics = system.dynamics(rank, options.derivative == Derivative::tangent);
   const std::size_t sources = dynamics->sources;
@@ -178,20 +192,21 @@ std::pair<LawPath, LawPath> draw_pair(const System& system, const Grid& fine, co
   upper.start(noise);
   lower.start(noise);
   Columns summed(sources, coarse_particles);
+  const NoiseSource fresh = fresh_noise(kernels, options, noise.path, sources);
+  const NoiseSource shared = [&](std::size_t k, std::size_t j, std::size_t first, std::size_t count, double* out) {
+    fresh(k, j, first, count, out);
+    const std::size_t common = first < summed.rows() ? std::min(count, summed.rows() - first) : 0;
+    double* total = summed[j] + first;
+    for (std::size_t i = 0; i < common; ++i) total[i] = k % 2 ? total[i] + out[i] : out[i];
+  };
+  // √(2Δ) z = √Δ (z' + z''): the coarse increment is the sum of the two fine ones.
+  const NoiseSource halves = [&](std::size_t, std::size_t j, std::size_t first, std::size_t count, double* out) {
+    for (std::size_t i = 0; i < count; ++i) out[i] = summed[j][first + i] * (1 / std::numbers::sqrt2);
+  };
   for (std::size_t k = 0; k < coarse.steps(); ++k) {
-    for (std::size_t half = 0; half < 2; ++half) {
-      const NoiseSource fresh = fresh_noise(kernels, options, noise.path, 2 * k + half, sources);
-      upper.step(2 * k + half, [&](std::size_t j, std::size_t first, std::size_t count, double* out) {
-        fresh(j, first, count, out);
-        const std::size_t shared = first < summed.stride() ? std::min(count, summed.stride() - first) : 0;
-        double* total = summed[j] + first;
-        for (std::size_t i = 0; i < shared; ++i) total[i] = half ? total[i] + out[i] : out[i];
-      });
-    }
-    // √(2Δ) z = √Δ (z' + z''): the coarse increment is the sum of the two fine ones.
-    lower.step(k, [&](std::size_t j, std::size_t first, std::size_t count, double* out) {
-      for (std::size_t i = 0; i < count; ++i) out[i] = summed[j][first + i] * (1 / std::numbers::sqrt2);
-    });
+    upper.step(2 * k, shared);
+    upper.step(2 * k + 1, shared);
+    lower.step(k, halves);
   }
   return paths;
 }
@@ -199,8 +214,8 @@ std::pair<LawPath, LawPath> draw_pair(const System& system, const Grid& fine, co
 
 std::pair<LawPath, LawPath> draw_coupled_laws(const System& system, const Grid& fine, const Grid& coarse,
                                               std::span<const double> theta, std::span<const double> coarse_theta,
-                                              const LawNoise& noise, const LawOptions& options, std::size_t coarse_particles,
-                                              const Kernels& kernels) {
+                                              const LawNoise& noise, const LawOptions& options,
+                                              std::size_t coarse_particles, const Kernels& kernels) {
   auto [laws, rank] = with_enough_rank(system, options.first_rank, [&](std::size_t r) {
     auto both = draw_pair(system, fine, coarse, theta, coarse_theta, noise, options, coarse_particles, r, kernels);
     if (options.derivative == Derivative::finite_difference) {
@@ -222,9 +237,12 @@ std::pair<LawPath, LawPath> draw_coupled_laws(const System& system, const Grid& 
 std::size_t find_rank(const System& system, const Grid& grid, std::span<const double> theta, const LawNoise& noise,
                       const LawOptions& options) {
   if (system.ranks().size() == 1) return 0;
-  return with_enough_rank(system, options.first_rank, [&](std::size_t r) {
-           run_law(system, grid, theta, noise, options, r, kernels(), [](std::size_t, const Cloud&) {});
-           return r;
-         }).second;
+  return with_enough_rank(system, options.first_rank,
+                          [&](std::size_t r) {
+                            run_law(system, grid, theta, noise, options, r, kernels(),
+                                    [](std::size_t, const Cloud&) {});
+                            return r;
+                          })
+      .second;
 }
 }  // namespace mckean

@@ -56,8 +56,8 @@ LawPath draw_law(const System&, const Grid&, std::span<const double> theta, cons
 
 // Runs a law and shows every grid point, recording nothing. Throws RankTooLow.
 using LawWatcher = std::function<void(std::size_t point, const Cloud&)>;
-void run_law(const System&, const Grid&, std::span<const double> theta, const LawNoise&, const LawOptions&, std::size_t rank,
-             const Kernels&, const LawWatcher&);
+void run_law(const System&, const Grid&, std::span<const double> theta, const LawNoise&, const LawOptions&,
+             std::size_t rank, const Kernels&, const LawWatcher&);
 
 // Fine and coarse law from the same Brownian paths: `coarse_particles` <= options.particles of the fine particles
 // also run on the coarse grid (every second point) with parameters coarse_theta.

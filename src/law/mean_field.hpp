@@ -46,9 +46,9 @@ struct MeanField {
   std::vector<Expansion> expansions;
   std::vector<Window> windows;
   std::vector<PairwiseInteraction> pairwise;
-  std::vector<Method> methods;   // of each interaction of the model
+  std::vector<Method> methods;     // of each interaction of the model
   std::vector<std::size_t> ranks;  // moments that each interaction reads
-  Substitution replace;          // interaction → its average in these numbers
+  Substitution replace;            // interaction → its average in these numbers
 };
 
 // T_0 .. T_{rank-1} of x scaled to a window.

@@ -35,8 +35,10 @@ double draw(Distribution d, std::span<const double> a, CounterEngine& engine) {
   for (const double v : a)
     if (!std::isfinite(v)) return std::nan("");
   switch (d) {
-    case Distribution::normal: return a[1] > 0 ? draw_from(std::normal_distribution(a[0], a[1]), engine) : std::nan("");
-    case Distribution::lognormal: return a[1] > 0 ? draw_from(std::lognormal_distribution(a[0], a[1]), engine) : std::nan("");
+    case Distribution::normal:
+      return a[1] > 0 ? draw_from(std::normal_distribution(a[0], a[1]), engine) : std::nan("");
+    case Distribution::lognormal:
+      return a[1] > 0 ? draw_from(std::lognormal_distribution(a[0], a[1]), engine) : std::nan("");
     case Distribution::student_t:
       return a[0] > 0 && a[2] > 0 ? a[1] + a[2] * draw_from(std::student_t_distribution(a[0]), engine) : std::nan("");
     case Distribution::poisson:
@@ -51,7 +53,8 @@ double draw(Distribution d, std::span<const double> a, CounterEngine& engine) {
     case Distribution::binomial:
       if (!(a[0] >= 0 && a[0] == std::trunc(a[0]) && a[1] >= 0 && a[1] <= 1)) return std::nan("");
       return draw_from(std::binomial_distribution<long>(static_cast<long>(a[0]), a[1]), engine);
-    case Distribution::custom: break;
+    case Distribution::custom:
+      break;
   }
   return std::nan("");
 }
@@ -83,8 +86,10 @@ class Observer {
     for (const auto& c : model.components()) s.columns.push_back(c.symbol);
     for (const auto& y : model.observed()) {
       if (y.distribution == Distribution::custom)
-        throw InputError(fmt::format("'{}' is observed through a bare log density, which cannot be drawn from; use a named distribution "
-                                     "to simulate", y.name));
+        throw InputError(fmt::format(
+            "'{}' is observed through a bare log density, which cannot be drawn from; use a named distribution "
+            "to simulate",
+            y.name));
       s.outputs.insert(s.outputs.end(), y.arguments.begin(), y.arguments.end());
     }
     return s;
@@ -115,12 +120,13 @@ class Observer {
 };
 }  // namespace
 
-Data simulate(const Model& model, std::span<const double> theta, std::span<const double> times, const SimulateOptions& options,
-              const PathObserver& watch) {
+Data simulate(const Model& model, std::span<const double> theta, std::span<const double> times,
+              const SimulateOptions& options, const PathObserver& watch) {
   if (options.law_particles == 0 || options.series == 0)
     throw InputError("--law-particles and --series must be at least 1");
   if (options.series > options.law_particles)
-    throw InputError(fmt::format("{} series need at least as many particles, not {}; raise --law-particles", options.series, options.law_particles));
+    throw InputError(fmt::format("{} series need at least as many particles, not {}; raise --law-particles",
+                                 options.series, options.law_particles));
   const Grid grid(times, options.level, options.unit);
   const System system(model);
   const Stream start(options.seed, 0, 0, Purpose::data_start), path(options.seed, 0, 0, Purpose::data_path);
@@ -138,7 +144,8 @@ Data simulate(const Model& model, std::span<const double> theta, std::span<const
     for (std::size_t c = 0; c < model.dimension(); ++c) columns.push_back(cloud.state()[c]);
     if (watch) watch(grid.time[k], columns);
     for (; next < times.size() && grid.points[next] == k; ++next)
-      observer.observe(times[next], Stream(options.seed, 0, static_cast<std::uint32_t>(next), Purpose::data), cloud.state(), data);
+      observer.observe(times[next], Stream(options.seed, 0, static_cast<std::uint32_t>(next), Purpose::data),
+                       cloud.state(), data);
   });
   return data;
 }

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "mckean/error.hpp"
 #include "expr/utf8.hpp"
+#include "mckean/error.hpp"
 
 namespace mckean {
 namespace {
@@ -94,8 +94,7 @@ std::string CsvReader::read_quoted() {
 // Over one character, which must be text.
 void CsvReader::step() {
   const char c = text_[pos_];
-  if (c == '\0')
-    fail_at(source_, line_, "a NUL byte, so this is not a text file in UTF-8; save it as CSV in UTF-8");
+  if (c == '\0') fail_at(source_, line_, "a NUL byte, so this is not a text file in UTF-8; save it as CSV in UTF-8");
   if (!decode_utf8(text_, pos_))
     fail_at(source_, line_,
             fmt::format("the byte 0x{:02X} is not UTF-8; save the file as UTF-8, or convert it, for example "
@@ -108,8 +107,7 @@ bool CsvReader::at_field_end() const {
   if (pos_ == text_.size() || at(',') || at('\n')) return true;
   if (!at('\r')) return false;
   if (text_.substr(pos_).starts_with("\r\n")) return true;
-  fail_at(source_, line_,
-          "a carriage return without a line feed; save the file with LF or CRLF at the ends of lines");
+  fail_at(source_, line_, "a carriage return without a line feed; save the file with LF or CRLF at the ends of lines");
 }
 
 void CsvReader::end_line() {
@@ -120,10 +118,9 @@ void CsvReader::end_line() {
 void CsvReader::refuse_separator(std::string_view field, int line) const {
   const std::size_t found = field.find_first_of(";\t");
   if (found == std::string_view::npos) return;
-  fail_at(
-      source_, line,
-      fmt::format("fields seem to be separated by {}; save the file with commas between fields and points "
-                  "in decimal numbers",
-                  field[found] == ';' ? "semicolons" : "tabs"));
+  fail_at(source_, line,
+          fmt::format("fields seem to be separated by {}; save the file with commas between fields and points "
+                      "in decimal numbers",
+                      field[found] == ';' ? "semicolons" : "tabs"));
 }
 }  // namespace mckean

@@ -9,11 +9,11 @@
 #include <unordered_map>
 
 #include "expr/names.hpp"
+#include "expr/utf8.hpp"
 #include "mckean/error.hpp"
 #include "model/csv.hpp"
 #include "model/number.hpp"
 #include "model/source_text.hpp"
-#include "expr/utf8.hpp"
 
 namespace mckean {
 namespace {
@@ -62,10 +62,10 @@ class Header {
   std::size_t find(const std::string& name) const {
     if (const auto found = position(name)) return *found;
     const std::string similar = meant(name);
-    const std::string advice =
-        similar.empty() ? fmt::format("add it, or rename the column that holds {}",
-                                      name == "t" ? "the times" : "these observations")
-                        : fmt::format("did you mean {}? Rename it to {}", shown(similar), shown(name));
+    const std::string advice = similar.empty()
+                                   ? fmt::format("add it, or rename the column that holds {}",
+                                                 name == "t" ? "the times" : "these observations")
+                                   : fmt::format("did you mean {}? Rename it to {}", shown(similar), shown(name));
     fail_at(source_, line_,
             fmt::format("column {} is missing, the header has {}; {}", shown(name), listed(names_), advice));
   }
@@ -93,8 +93,8 @@ class Header {
       if (names_[i].empty()) continue;
       if (const auto [first, fresh] = seen.emplace(names_[i], i); !fresh)
         fail_at(source_, line_,
-                fmt::format("columns {} and {} are both named {}; rename or remove one", first->second + 1,
-                            i + 1, shown(names_[i])));
+                fmt::format("columns {} and {} are both named {}; rename or remove one", first->second + 1, i + 1,
+                            shown(names_[i])));
     }
   }
 
@@ -111,9 +111,8 @@ double read_time(const std::string& text, const std::string& source, int line) {
                         text.empty() ? "an empty field" : shown(text)));
   const Number number = parse_number(text);
   if (!number.problem.empty())
-    fail_at(
-        source, line,
-        fmt::format("column 't': {}; a time is a finite decimal number >= 0, such as 0.5", number.problem));
+    fail_at(source, line,
+            fmt::format("column 't': {}; a time is a finite decimal number >= 0, such as 0.5", number.problem));
   if (number.value < 0)
     fail_at(source, line,
             fmt::format("the time {} is negative, but the process starts at t = 0; shift the times so that "
@@ -126,16 +125,14 @@ double read_value(const std::string& text, const std::string& column, const std:
   if (is_missing(text)) return std::numeric_limits<double>::quiet_NaN();
   const Number number = parse_number(text);
   if (!number.problem.empty())
-    fail_at(
-        source, line,
-        fmt::format("column {}: {}; write a finite decimal number such as 1.5, or leave the field empty if "
-                    "nothing was observed",
-                    shown(column), number.problem));
+    fail_at(source, line,
+            fmt::format("column {}: {}; write a finite decimal number such as 1.5, or leave the field empty if "
+                        "nothing was observed",
+                        shown(column), number.problem));
   return number.value;
 }
 
-void check_order(const Series& series, double time, const Header& header, const std::string& source,
-                 int line) {
+void check_order(const Series& series, double time, const Header& header, const std::string& source, int line) {
   if (series.times.empty() || series.times.back() < time) return;
   const double last = series.times.back();
   const std::string where = series.name.empty() ? "" : " of series " + shown(series.name);
@@ -147,18 +144,17 @@ void check_order(const Series& series, double time, const Header& header, const 
   }
   fail_at(source, line,
           fmt::format("the time {} {} {} of line {}{}; {}", time,
-                      last == time ? "repeats the time" : "comes after the later time", last,
-                      series.lines.back(), where, advice));
+                      last == time ? "repeats the time" : "comes after the later time", last, series.lines.back(),
+                      where, advice));
 }
 
 void check_size(const CsvRow& row, const Header& header, const std::string& source) {
   const std::size_t found = row.fields.size();
   if (found == header.size()) return;
-  fail_at(
-      source, row.line,
-      fmt::format("{} field{}, but the header has {}; {}", found, found == 1 ? "" : "s", header.size(),
-                  found < header.size() ? "leave a field empty, with its comma, where nothing was observed"
-                                        : "remove stray commas and write decimals with a point"));
+  fail_at(source, row.line,
+          fmt::format("{} field{}, but the header has {}; {}", found, found == 1 ? "" : "s", header.size(),
+                      found < header.size() ? "leave a field empty, with its comma, where nothing was observed"
+                                            : "remove stray commas and write decimals with a point"));
 }
 }  // namespace
 
@@ -166,8 +162,7 @@ Data parse_data(std::string_view text, const std::string& source, const std::vec
   CsvReader reader(text, source);
   CsvRow row;
   if (!reader.next(row))
-    throw InputError(
-        fmt::format("{}: the file is empty; it needs a header and rows of observations", source));
+    throw InputError(fmt::format("{}: the file is empty; it needs a header and rows of observations", source));
   const int header_line = row.line;
   const Header header(std::move(row), source, columns);
 

@@ -39,21 +39,25 @@ Expr times(Expr count, Expr e) {
 
 Expr log_density(Distribution d, Expr y, const std::vector<Expr>& a) {
   switch (d) {
-    case Distribution::normal: return normal(y, a[0], a[1]);
-    case Distribution::lognormal: return normal(log(y), a[0], a[1]) - log(y);
+    case Distribution::normal:
+      return normal(y, a[0], a[1]);
+    case Distribution::lognormal:
+      return normal(log(y), a[0], a[1]) - log(y);
     case Distribution::student_t: {
       const Expr z = (y - a[1]) / a[2], half = 0.5 * (a[0] + 1.0);
       return lgamma(half) - lgamma(0.5 * a[0]) - 0.5 * log(std::numbers::pi * a[0]) - log(a[2]) -
              half * log1p(pow(z, 2) / a[0]);
     }
-    case Distribution::poisson: return times(y, log(a[0])) - a[0] - lgamma(y + 1.0);
+    case Distribution::poisson:
+      return times(y, log(a[0])) - a[0] - lgamma(y + 1.0);
     case Distribution::negative_binomial:
       return lgamma(y + a[1]) - lgamma(a[1]) - lgamma(y + 1.0) + times(y, log(a[0]) - log(a[0] + a[1])) -
              a[1] * log1p(a[0] / a[1]);
     case Distribution::binomial:
       return lgamma(a[0] + 1.0) - lgamma(y + 1.0) - lgamma(a[0] - y + 1.0) + times(y, log(a[1])) +
              times(a[0] - y, log1p(-a[1]));
-    case Distribution::custom: break;
+    case Distribution::custom:
+      break;
   }
   throw std::logic_error("a custom density has no formula of its own");
 }

@@ -15,8 +15,7 @@ std::size_t Lowering::symbol_size(const Symbol& s) const {
   if (s.index >= 0) return 1;
   if (s.kind == Kind::state || s.kind == Kind::other_state)
     return std::ranges::find(spec_.states, s.name, &StateSpec::name)->start.size();
-  if (s.kind == Kind::constant)
-    return std::ranges::find(spec_.constants, s.name, &ConstantSpec::name)->values.size();
+  if (s.kind == Kind::constant) return std::ranges::find(spec_.constants, s.name, &ConstantSpec::name)->values.size();
   if (s.kind == Kind::interaction) return interaction_sizes_.at(s.name);
   return 1;
 }

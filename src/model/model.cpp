@@ -24,15 +24,17 @@ void require_size(Lowering& lower, Expr e, std::size_t wanted, const std::string
   if (n != 1 && n != wanted)
     throw SpecError(section, key,
                     fmt::format("the expression has {} components, but '{}' has {}; reduce it with mean(…) or sum(…), "
-                                "or pick a component", n, key, wanted));
+                                "or pick a component",
+                                n, key, wanted));
 }
 
 template <class List>
 const auto& entry_of(const List& list, const std::string& section, const std::string& state) {
   const auto at = std::ranges::find_if(list, [&](const auto& item) { return item.first == state; });
   if (at == list.end())
-    throw SpecError(section, state, fmt::format("the {} of '{}' is missing; add a line {} = \"…\" to [{}]{}", section, state, state,
-                                                section, section == "diffusion" ? " (0 for a component without noise)" : ""));
+    throw SpecError(section, state,
+                    fmt::format("the {} of '{}' is missing; add a line {} = \"…\" to [{}]{}", section, state, state,
+                                section, section == "diffusion" ? " (0 for a component without noise)" : ""));
   return at->second;
 }
 
@@ -47,12 +49,16 @@ void forbid(Expr e, unsigned kinds, const std::string& section, const std::strin
 void check_noise(const Component& c, const std::string& state) {
   for (const Expr e : c.diffusion)
     forbid(e, Kind::parameter, "diffusion", state,
-           fmt::format("the diffusion of '{}' contains a parameter; paths with different diffusions have no common density, so "
-                       "it cannot be estimated: make it a constant", c.name));
+           fmt::format(
+               "the diffusion of '{}' contains a parameter; paths with different diffusions have no common density, so "
+               "it cannot be estimated: make it a constant",
+               c.name));
   if (c.noisy) return;
   forbid(c.drift, Kind::parameter | Kind::interaction, "drift", state,
-         fmt::format("'{}' has no noise, so its drift may contain neither a parameter nor an interaction; give it a diffusion, "
-                     "or move them to a component with noise", c.name));
+         fmt::format(
+             "'{}' has no noise, so its drift may contain neither a parameter nor an interaction; give it a diffusion, "
+             "or move them to a component with noise",
+             c.name));
 }
 
 // σ at the start must be finite, and its noisy rows independent.
@@ -71,9 +77,11 @@ void check_diffusion_at_start(const std::vector<Component>& components, std::siz
       row[static_cast<Eigen::Index>(j)] = v;
     }
     if (row.norm() == 0)
-      throw SpecError("diffusion", c.name,
-                      fmt::format("the diffusion of '{}' is 0 at the start, so it is singular there; write 0 for a component that "
-                                  "never has noise, or start elsewhere", c.name));
+      throw SpecError(
+          "diffusion", c.name,
+          fmt::format("the diffusion of '{}' is 0 at the start, so it is singular there; write 0 for a component that "
+                      "never has noise, or start elsewhere",
+                      c.name));
     rows.push_back(row / row.norm());
     last = c.name;
   }
@@ -82,7 +90,8 @@ void check_diffusion_at_start(const std::vector<Component>& components, std::siz
   for (std::size_t i = 0; i < rows.size(); ++i) sigma.row(static_cast<Eigen::Index>(i)) = rows[i];
   const Eigen::VectorXd values = sigma.jacobiSvd().singularValues();
   if (values.minCoeff() < 1e-12 * values.maxCoeff())
-    throw SpecError("diffusion", last, "the diffusion matrix is singular at the start: its rows are linearly dependent");
+    throw SpecError("diffusion", last,
+                    "the diffusion matrix is singular at the start: its rows are linearly dependent");
 }
 }  // namespace
 
@@ -96,11 +105,14 @@ Model::Model(ModelSpec spec) : spec_(std::move(spec)) {
 
   for (const auto& [name, kernel] : spec_.interactions) {
     forbid(kernel, Kind::interaction, "interaction", name,
-           fmt::format("'{}' refers to an interaction; an interaction is an average of states, parameters and constants only", name));
+           fmt::format(
+               "'{}' refers to an interaction; an interaction is an average of states, parameters and constants only",
+               name));
     const std::size_t n = size_or_throw(lower, kernel, "interaction", name);
     lower.declare_interaction(name, n);
     for (std::size_t c = 0; c < n; ++c)
-      interactions_.push_back({indexed(name, n, c), graph().symbol({Kind::interaction, name, n == 1 ? -1 : static_cast<int>(c)}),
+      interactions_.push_back({indexed(name, n, c),
+                               graph().symbol({Kind::interaction, name, n == 1 ? -1 : static_cast<int>(c)}),
                                lower.component(kernel, c)});
   }
 
@@ -114,8 +126,13 @@ Model::Model(ModelSpec spec) : spec_(std::move(spec)) {
     const bool diagonal = diffusion.size() == 1 && diffusion[0].size() == 1;
     require_size(lower, drift, n, "drift", s.name);
     for (std::size_t c = 0; c < n; ++c) {
-      Component k{indexed(s.name, n, c), graph().symbol({Kind::state, s.name, n == 1 ? -1 : static_cast<int>(c)}),
-                  s.start[c], s.start_sd[c], lower.component(drift, c), std::vector(dimension, zero), false};
+      Component k{indexed(s.name, n, c),
+                  graph().symbol({Kind::state, s.name, n == 1 ? -1 : static_cast<int>(c)}),
+                  s.start[c],
+                  s.start_sd[c],
+                  lower.component(drift, c),
+                  std::vector(dimension, zero),
+                  false};
       forbid(k.drift, Kind::other_state, "drift", s.name, "a primed state belongs in [interaction] only");
       for (std::size_t j = 0; j < dimension; ++j) {
         if (diagonal && j != components_.size()) continue;
@@ -134,7 +151,8 @@ Model::Model(ModelSpec spec) : spec_(std::move(spec)) {
   // Sources of noise that nothing feels are dropped.
   std::vector<std::size_t> felt;
   for (std::size_t j = 0; j < dimension; ++j)
-    if (std::ranges::any_of(components_, [&](const auto& c) { return !c.diffusion[j].is_number(0); })) felt.push_back(j);
+    if (std::ranges::any_of(components_, [&](const auto& c) { return !c.diffusion[j].is_number(0); }))
+      felt.push_back(j);
   for (auto& c : components_) {
     std::vector<Expr> row;
     for (const std::size_t j : felt) row.push_back(c.diffusion[j]);
@@ -154,8 +172,11 @@ Model::Model(ModelSpec spec) : spec_(std::move(spec)) {
              "an observation depends on the state, parameters and constants, not on interactions or primed states");
     }
     for (std::size_t c = 0; c < n; ++c) {
-      ObservedColumn column{indexed(name, n, c), graph().symbol({Kind::observed, name, n == 1 ? -1 : static_cast<int>(c)}), {},
-                            density.distribution, {}};
+      ObservedColumn column{indexed(name, n, c),
+                            graph().symbol({Kind::observed, name, n == 1 ? -1 : static_cast<int>(c)}),
+                            {},
+                            density.distribution,
+                            {}};
       for (const Expr e : density.arguments) column.arguments.push_back(lower.component(e, c));
       const Substitution own{{graph().symbol({Kind::observed, name}).id(), column.symbol}};
       column.log_density = density.distribution == Distribution::custom

@@ -30,7 +30,7 @@ class Reader {
     } catch (const toml::parse_error& e) {
       text_.fail(e.source().begin.line, e.source().begin.column, std::string(e.description()));
     }
-    static const std::vector<std::string> sections{"state", "parameters", "constants", "interaction",
+    static const std::vector<std::string> sections{"state", "parameters", "constants",  "interaction",
                                                    "drift", "diffusion",  "observation"};
     std::vector<std::string> known = sections;
     known.insert(known.end(), {"name", "description"});
@@ -49,8 +49,10 @@ class Reader {
       check_overrides();
       check_arrays();
       const Entries interactions = section("interaction");
-      for (const auto& [key, node] : interactions) spec.interaction(key, expression(*node, interaction_scope(interactions)));
-      for (const auto& [key, node] : section("drift")) per_state(key, *node, "drift"), spec.drift(key, expression(*node, drift_scope()));
+      for (const auto& [key, node] : interactions)
+        spec.interaction(key, expression(*node, interaction_scope(interactions)));
+      for (const auto& [key, node] : section("drift"))
+        per_state(key, *node, "drift"), spec.drift(key, expression(*node, drift_scope()));
       for (const auto& [key, node] : section("diffusion")) per_state(key, *node, "diffusion"), diffusion(key, *node);
       for (const auto& [key, node] : section("observation")) observation(key, *node);
       return Model(std::move(spec));
@@ -132,8 +134,9 @@ class Reader {
     for (const auto& [name, value] : overrides_)
       if (std::ranges::find(known, name) == known.end()) {
         const std::string meant = nearest(name, known);
-        throw InputError(fmt::format("--set {}={}: the model '{}' has no parameter, constant or state '{}'; {}", name, value,
-                                     spec_->name, name, meant.empty() ? "it has " + listed(known) : "did you mean '" + meant + "'?"));
+        throw InputError(fmt::format("--set {}={}: the model '{}' has no parameter, constant or state '{}'; {}", name,
+                                     value, spec_->name, name,
+                                     meant.empty() ? "it has " + listed(known) : "did you mean '" + meant + "'?"));
       }
   }
 
@@ -154,9 +157,10 @@ class Reader {
     for (const auto& c : spec_->constants) {
       const auto fits = [&](const StateSpec& s) { return s.start.size() == c.values.size(); };
       if (!c.vector || std::ranges::any_of(spec_->states, fits)) continue;
-      fail(*root_["constants"][c.name].node(),
-           fmt::format("the array '{}' has {} entries, which is the size of no state; give one entry for each component",
-                       c.name, c.values.size()));
+      fail(
+          *root_["constants"][c.name].node(),
+          fmt::format("the array '{}' has {} entries, which is the size of no state; give one entry for each component",
+                      c.name, c.values.size()));
     }
   }
 
@@ -197,7 +201,8 @@ class Reader {
   double value_of(Expr e) const {
     Substitution values;
     for (const auto& c : spec_->constants)
-      if (!c.vector) values.emplace(spec_->graph->symbol({Kind::constant, c.name}).id(), spec_->graph->number(c.values[0]));
+      if (!c.vector)
+        values.emplace(spec_->graph->symbol({Kind::constant, c.name}).id(), spec_->graph->number(c.values[0]));
     return evaluate(substitute(e, values), {});
   }
 
@@ -229,7 +234,8 @@ class Reader {
     const std::size_t size = table->contains("size") ? size_of(key, *table->get("size")) : 1;
     std::vector<double> mean, sd;
     if (const toml::array* array = at.as_array()) {
-      if (array->size() != size) fail(at, fmt::format("'{}' has {} components, but its start has {} entries", key, size, array->size()));
+      if (array->size() != size)
+        fail(at, fmt::format("'{}' has {} components, but its start has {} entries", key, size, array->size()));
       for (const auto& item : *array) {
         const Start s = start(key, item);
         mean.push_back(s.mean), sd.push_back(s.sd);
@@ -245,7 +251,8 @@ class Reader {
     Parameter p{key, 0};
     if (const toml::table* table = node.as_table()) {
       allow_keys(*table, {"start", "lower", "upper"}, key);
-      if (!table->contains("start")) fail(node, fmt::format("'{}' needs a start, as in {{ start = 1, lower = 0 }}", key));
+      if (!table->contains("start"))
+        fail(node, fmt::format("'{}' needs a start, as in {{ start = 1, lower = 0 }}", key));
       p.start = number(*table->get("start"), fmt::format("the start of '{}'", key));
       if (const auto* n = table->get("lower")) p.lower = number(*n, fmt::format("the lower bound of '{}'", key), false);
       if (const auto* n = table->get("upper")) p.upper = number(*n, fmt::format("the upper bound of '{}'", key), false);
@@ -255,7 +262,8 @@ class Reader {
     if (const double* instead = overridden(key)) {
       p.start = *instead;
       if (!p.contains(p.start))
-        throw InputError(fmt::format("--set {}={}: the value is not strictly between the bounds {} and {}", key, p.start, p.lower, p.upper));
+        throw InputError(fmt::format("--set {}={}: the value is not strictly between the bounds {} and {}", key,
+                                     p.start, p.lower, p.upper));
     }
     spec_->parameter(p);
   }
@@ -263,7 +271,8 @@ class Reader {
   void per_state(const std::string& key, const toml::node& node, const char* where) const {
     std::vector<std::string> known;
     for (const auto& s : spec_->states) known.push_back(s.name);
-    if (std::ranges::find(known, key) == known.end()) unknown_key(node, key, known, fmt::format(" in [{}]: no such state", where));
+    if (std::ranges::find(known, key) == known.end())
+      unknown_key(node, key, known, fmt::format(" in [{}]: no such state", where));
   }
 
   Expr expression(const toml::node& node, const Scope& scope) const {
@@ -302,7 +311,8 @@ class Reader {
     Scope scope = observation_scope();
     if (const toml::table* table = node.as_table()) {
       allow_keys(*table, {"log_density"}, key);
-      if (!table->contains("log_density")) fail(node, fmt::format("'{}' needs a distribution, or {{ log_density = \"…\" }}", key));
+      if (!table->contains("log_density"))
+        fail(node, fmt::format("'{}' needs a distribution, or {{ log_density = \"…\" }}", key));
       scope.names[key] = {spec_->observed(key), {}};
       spec_->observe(key, {Distribution::custom, {}, expression(*table->get("log_density"), scope)});
       return;
@@ -314,8 +324,10 @@ class Reader {
       const auto at = std::ranges::find(distributions(), call.name, &DistributionInfo::name);
       if (at == distributions().end()) unknown_distribution(call.name);
       if (call.arguments.size() != at->arguments.size())
-        throw ParseError(0, fmt::format("{} takes {} ({}), not {}", call.name, at->arguments.size() == 1 ? "1 argument" : fmt::format("{} arguments", at->arguments.size()),
-                                        fmt::join(at->arguments, ", "), call.arguments.size()));
+        throw ParseError(
+            0, fmt::format("{} takes {} ({}), not {}", call.name,
+                           at->arguments.size() == 1 ? "1 argument" : fmt::format("{} arguments", at->arguments.size()),
+                           fmt::join(at->arguments, ", "), call.arguments.size()));
       spec_->observe(key, {at->distribution, call.arguments, {}});
     } catch (const ParseError& e) {
       text_.fail_inside(node.source().begin.line, node.source().begin.column, text->get(), e.position, e.what());
@@ -327,7 +339,8 @@ class Reader {
     for (const auto& d : distributions()) known.emplace_back(d.name);
     const std::string meant = nearest(name, known);
     throw ParseError(0, fmt::format("there is no distribution '{}'; {}", name,
-                                    meant.empty() ? "known are " + listed(known) + ", and { log_density = \"…\" }" : "did you mean '" + meant + "'?"));
+                                    meant.empty() ? "known are " + listed(known) + ", and { log_density = \"…\" }"
+                                                  : "did you mean '" + meant + "'?"));
   }
 
   void add(Scope& scope, Kind::Bits kind, const std::string& name, bool vector, std::size_t size) const {
@@ -350,7 +363,8 @@ class Reader {
     for (const auto& s : spec_->states) add(scope, Kind::state, s.name, s.vector, s.start.size());
     scope.names["t"] = {spec_->time(), {}};
     scope.no_primes = "primed states, the other particle, belong in [interaction]";
-    for (const auto& [key, node] : section("observation")) scope.barred[key] = "an observed value belongs in [observation] only";
+    for (const auto& [key, node] : section("observation"))
+      scope.barred[key] = "an observed value belongs in [observation] only";
     return scope;
   }
 
@@ -377,15 +391,19 @@ class Reader {
   Scope diffusion_scope() const {
     Scope scope = common_scope();
     for (const auto& p : spec_->parameters)
-      scope.barred[p.name] = "the diffusion cannot contain a parameter, since paths with different diffusions have no common density; make it a constant";
-    for (const auto& [name, kernel] : spec_->interactions) scope.barred[name] = "the diffusion must not depend on the law";
+      scope.barred[p.name] =
+          "the diffusion cannot contain a parameter, since paths with different diffusions have no common density; "
+          "make it a constant";
+    for (const auto& [name, kernel] : spec_->interactions)
+      scope.barred[name] = "the diffusion must not depend on the law";
     return scope;
   }
 
   Scope observation_scope() const {
     Scope scope = common_scope();
     add_parameters(scope);
-    for (const auto& [name, kernel] : spec_->interactions) scope.barred[name] = "an observation must not depend on the law";
+    for (const auto& [name, kernel] : spec_->interactions)
+      scope.barred[name] = "an observation must not depend on the law";
     return scope;
   }
 

@@ -20,15 +20,16 @@ std::string pointed(std::string_view line, std::size_t column) {
   for (char& c : shown)
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';
   std::size_t before = 0;  // characters, not bytes
-  for (std::size_t i = from; i < std::min(column, line.size()); ++i) before += (static_cast<unsigned char>(line[i]) & 0xC0) != 0x80;
+  for (std::size_t i = from; i < std::min(column, line.size()); ++i)
+    before += (static_cast<unsigned char>(line[i]) & 0xC0) != 0x80;
   return fmt::format("\n    {}\n    {}^", shown, std::string(before, ' '));
 }
 
 // The byte at which character `column` (from 1) of a line stands.
 std::size_t byte_of(std::string_view line, std::size_t column) {
   std::size_t byte = 0;
-  for (std::size_t seen = 1; byte < line.size() && seen < column; ++seen)
-    do ++byte;
+  for (std::size_t seen = 1; byte < line.size() && seen < column; ++seen) do
+      ++byte;
     while (byte < line.size() && (static_cast<unsigned char>(line[byte]) & 0xC0) == 0x80);
   return byte;
 }
@@ -56,8 +57,7 @@ void SourceText::fail_inside(std::size_t line, std::size_t column, std::string_v
                              const std::string& message) const {
   const std::string_view text = line_text(line);
   const std::size_t begin = byte_of(text, column) + 1;  // behind the quote
-  if (begin <= text.size() && text.substr(begin).starts_with(quoted))
-    fail(line, column + 1 + offset, message);
+  if (begin <= text.size() && text.substr(begin).starts_with(quoted)) fail(line, column + 1 + offset, message);
   // A text over several lines, or with escapes: show it by itself.
   const std::size_t row = quoted.substr(0, offset).rfind('\n') + 1;
   const std::string_view shown = quoted.substr(row, quoted.find('\n', offset) - row);

@@ -17,13 +17,15 @@ namespace {
 // A new name must be one, and must be new.
 void declare(const ModelSpec& spec, const std::string& section, const std::string& name) {
   if (!is_name(name))
-    throw SpecError(section, name, fmt::format("'{}' is no name; use letters, digits and _, not starting with a digit", name));
+    throw SpecError(section, name,
+                    fmt::format("'{}' is no name; use letters, digits and _, not starting with a digit", name));
   if (name == "t" || name == "pi" || find_function(name))
     throw SpecError(section, name, fmt::format("'{}' is a word of the language; choose another name", name));
   const auto clash = [&](const auto& list, const char* where, auto get) {
     for (const auto& item : list)
       if (get(item) == name)
-        throw SpecError(section, name, fmt::format("'{}' is declared already, in [{}]; choose another name", name, where));
+        throw SpecError(section, name,
+                        fmt::format("'{}' is declared already, in [{}]; choose another name", name, where));
   };
   clash(spec.states, "state", [](const auto& s) { return s.name; });
   clash(spec.parameters, "parameters", [](const auto& s) { return s.name; });
@@ -62,10 +64,12 @@ Expr ModelSpec::vector_state(const std::string& s, std::vector<double> start, st
 Expr ModelSpec::parameter(Parameter p) {
   declare(*this, "parameters", p.name);
   if (!(p.lower < p.upper))
-    throw SpecError("parameters", p.name, fmt::format("the lower bound {} is not below the upper bound {}", p.lower, p.upper));
+    throw SpecError("parameters", p.name,
+                    fmt::format("the lower bound {} is not below the upper bound {}", p.lower, p.upper));
   if (!std::isfinite(p.start) || !p.contains(p.start))
     throw SpecError("parameters", p.name,
-                    fmt::format("the start {} of '{}' is not strictly between its bounds {} and {}", p.start, p.name, p.lower, p.upper));
+                    fmt::format("the start {} of '{}' is not strictly between its bounds {} and {}", p.start, p.name,
+                                p.lower, p.upper));
   parameters.push_back(p);
   return graph->parameter(p.name);
 }
@@ -107,12 +111,15 @@ void ModelSpec::diffusion_rows(const std::string& s, std::vector<std::vector<Exp
   std::size_t all = 0;
   for (const auto& state : states) all += state.start.size();
   if (rows.size() != size)
-    throw SpecError("diffusion", s, fmt::format("the diffusion of '{}' has {} rows, but '{}' has {} components", s, rows.size(), s, size));
+    throw SpecError(
+        "diffusion", s,
+        fmt::format("the diffusion of '{}' has {} rows, but '{}' has {} components", s, rows.size(), s, size));
   for (const auto& row : rows)
     if (row.size() != all)
       throw SpecError("diffusion", s,
                       fmt::format("a row of the diffusion of '{}' has {} entries, but there are {} components in all; "
-                                  "give one entry for each", s, row.size(), all));
+                                  "give one entry for each",
+                                  s, row.size(), all));
   diffusions.emplace_back(s, std::move(rows));
 }
 

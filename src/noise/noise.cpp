@@ -37,8 +37,8 @@ Stream::Stream(std::uint64_t seed, std::uint32_t replicate, std::uint32_t iterat
     throw std::out_of_range("replicate " + std::to_string(replicate) + " is too large, the last is 16777215");
 }
 
-void normals(const Kernels& kernels, NormalPrecision precision, const Stream& stream, Column column,
-             std::size_t first, std::size_t count, double* out) {
+void normals(const Kernels& kernels, NormalPrecision precision, const Stream& stream, Column column, std::size_t first,
+             std::size_t count, double* out) {
   if (first % kTileSize != 0 || count % kTileSize != 0)
     throw std::invalid_argument("normals come in tiles of 32 particles");
   if (column.component >= column.components) throw std::out_of_range("no such component of the noise");

@@ -40,8 +40,7 @@ struct Column {
 
 // The normals of particles first .. first + count - 1, both multiples of 32. Throws std::out_of_range where
 // the particles or components are too many for the counter.
-void normals(const Kernels&, NormalPrecision, const Stream&, Column, std::size_t first, std::size_t count,
-             double* out);
+void normals(const Kernels&, NormalPrecision, const Stream&, Column, std::size_t first, std::size_t count, double* out);
 
 // One of them alone, with the same bits.
 double normal(const Kernels&, NormalPrecision, const Stream&, Column, std::size_t particle);

@@ -11,8 +11,7 @@ inline constexpr std::uint32_t kPhiloxMultiplier[2] = {0xD2511F53, 0xCD9E8D57};
 inline constexpr std::uint32_t kPhiloxWeyl[2] = {0x9E3779B9, 0xBB67AE85};
 inline constexpr int kPhiloxRounds = 10;
 
-constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> x,
-                                              std::array<std::uint32_t, 2> key) {
+constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> x, std::array<std::uint32_t, 2> key) {
   for (int round = 0; round < kPhiloxRounds; ++round) {
     const std::uint64_t p0 = std::uint64_t{kPhiloxMultiplier[0]} * x[0];
     const std::uint64_t p1 = std::uint64_t{kPhiloxMultiplier[1]} * x[2];

@@ -78,14 +78,12 @@ struct PhiloxSchedule {
   MCKEAN_INLINE PhiloxWords words(std::uint32_t word0) const {
     Word lane;
     for (std::size_t j = 0; j < W; ++j) lane[j] = j;
-    PhiloxWords x = {splat_word(word0) + lane, splat_word(counter[0]), splat_word(counter[1]),
-                     splat_word(counter[2])};
+    PhiloxWords x = {splat_word(word0) + lane, splat_word(counter[0]), splat_word(counter[1]), splat_word(counter[2])};
 #pragma GCC unroll 10
     for (int round = 0; round < kPhiloxRounds; ++round) {
       const Word p0 = mul_low_halves(x.a, splat_word(kPhiloxMultiplier[0]));
       const Word p1 = mul_low_halves(x.c, splat_word(kPhiloxMultiplier[1]));
-      x = {(p1 >> 32) ^ x.b ^ splat_word(key[round][0]), p1, (p0 >> 32) ^ x.d ^ splat_word(key[round][1]),
-           p0};
+      x = {(p1 >> 32) ^ x.b ^ splat_word(key[round][0]), p1, (p0 >> 32) ^ x.d ^ splat_word(key[round][1]), p0};
     }
     return x;
   }
@@ -150,9 +148,7 @@ inline void normals_float(const TileRange& range, double* out) {
   for_tiles<8>(
       range, out,
       [](const PhiloxWords& x, Word& word1, Word& word2) { word1 = join(x.c, x.a), word2 = join(x.d, x.b); },
-      [](Word word1, Word word2, double* c, double* s) {
-        box_muller_single((Half)word1, (Half)word2, c, s);
-      });
+      [](Word word1, Word word2, double* c, double* s) { box_muller_single((Half)word1, (Half)word2, c, s); });
 }
 
 inline void normals_double(const TileRange& range, double* out) {

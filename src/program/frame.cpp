@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "program/program.hpp"
 
 namespace mckean {
@@ -6,12 +8,12 @@ namespace mckean {
 Frame::Frame(const Program& program, const Kernels& kernels)
     : program_(&program),
       kernels_(&kernels),
-      memory_(program.scalars_ * kLanes + program.temporaries_ * kBlock),
+      memory_(program.scalars_ * kLanes + program.temporaries_ * (kBlock + kColumnGap)),
       slots_(program.scalars_ + program.temporaries_ + program.columns_ + program.outputs_),
       lanes_(program.sums_.size()) {
   double* at = memory_.data();
   for (std::size_t i = 0; i < program.scalars_; ++i, at += kLanes) slots_[i] = at;
-  for (std::size_t i = 0; i < program.temporaries_; ++i, at += kBlock) slots_[program.scalars_ + i] = at;
+  for (std::size_t i = 0; i < program.temporaries_; ++i, at += kBlock + kColumnGap) slots_[program.scalars_ + i] = at;
   for (const auto& [slot, value] : program.numbers_) broadcast(slot, value);
   if (program.fixed_inputs_.empty()) execute(program.fixed_, kLanes);
   if (program.uniform_inputs_.empty()) execute(program.step_, kLanes);
@@ -33,9 +35,26 @@ void Frame::set_uniforms(std::span<const double> values) {
 
 void Frame::execute(const std::vector<Program::Step>& steps, std::size_t n) {
   const auto source = [&](Program::Slot s) { return Source{slots_[s], s < program_->scalars_ ? 0u : 1u}; };
-  for (const auto& s : steps)
-    kernels_->run[static_cast<std::size_t>(s.op)](slots_[s.d0], slots_[s.d1], source(s.a), source(s.b),
-                                                  source(s.c), n);
+  for (const auto& s : steps) {
+    if (s.combination)
+      combine(slots_[s.d0], program_->combinations_[s.a], n);
+    else
+      kernels_->run[static_cast<std::size_t>(s.op)](slots_[s.d0], slots_[s.d1], source(s.a), source(s.b), source(s.c),
+                                                    n);
+  }
+}
+
+// Long combinations in pieces, each adding to the one before.
+void Frame::combine(double* to, const Program::Combination& c, std::size_t n) {
+  const double *columns[kMostTerms], *coefficients[kMostTerms];
+  const double* constant = c.has_constant ? slots_[c.constant] : nullptr;
+  for (std::size_t first = 0; first < c.columns.size(); first += kMostTerms) {
+    const std::size_t terms = std::min(kMostTerms, c.columns.size() - first);
+    for (std::size_t i = 0; i < terms; ++i)
+      columns[i] = slots_[c.columns[first + i]], coefficients[i] = slots_[c.coefficients[first + i]];
+    const Source before = first > 0 ? Source{to, 1} : Source{constant, 0};
+    kernels_->combine[terms - 1](to, before, columns, coefficients, n);
+  }
 }
 
 void Frame::run(std::span<const double* const> columns, std::span<double* const> outputs, std::size_t n) {
@@ -43,8 +62,7 @@ void Frame::run(std::span<const double* const> columns, std::span<double* const>
   for (const double* c : columns) *slot++ = const_cast<double*>(c);  // inputs are only ever read
   for (double* o : outputs) *slot++ = o;
   execute(program_->block_, (n + kLanes - 1) / kLanes * kLanes);
-  for (std::size_t i = 0; i < lanes_.size(); ++i)
-    kernels_->sum(slots_[program_->sums_[i]], n, lanes_[i].data());
+  for (std::size_t i = 0; i < lanes_.size(); ++i) kernels_->sum(slots_[program_->sums_[i]], n, lanes_[i].data());
 }
 
 void Frame::clear_sums() {

@@ -23,8 +23,7 @@ bool supported(Width width) {
 
 const Kernels& kernels(Width width) {
   const Kernels& k = width == Width::avx512 ? k_avx512 : width == Width::avx2 ? k_avx2 : k_plain;
-  if (!supported(width))
-    throw std::invalid_argument(std::string(k.name) + " is not supported by this processor");
+  if (!supported(width)) throw std::invalid_argument(std::string(k.name) + " is not supported by this processor");
   return k;
 }
 

@@ -15,19 +15,46 @@ namespace mckean {
 inline constexpr std::size_t kLanes = 8;
 
 enum class Instr : std::uint8_t {
-  copy, add, sub, mul, div, neg,
+  copy,
+  add,
+  sub,
+  mul,
+  div,
+  neg,
   fma,   // a*b + c
   fms,   // a*b - c
   fnma,  // c - a*b
-  min, max, abs, sign, sqrt, relu,
-  less, less_equal, equal, not_equal,  // 1.0 or 0.0
-  select,                              // a != 0 ? b : c
-  sin, cos, sincos,                    // sincos: d0 = sin(a), d1 = cos(a)
-  tan, asin, acos, atan, sinh, cosh, tanh,
-  exp, expm1, log, log1p, sigmoid, softplus, erf,
-  pow,        // a^b
+  min,
+  max,
+  abs,
+  sign,
+  sqrt,
+  relu,
+  less,
+  less_equal,
+  equal,
+  not_equal,  // 1.0 or 0.0
+  select,     // a != 0 ? b : c
+  sin,
+  cos,
+  sincos,  // sincos: d0 = sin(a), d1 = cos(a)
+  tan,
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
+  tanh,
+  exp,
+  expm1,
+  log,
+  log1p,
+  sigmoid,
+  softplus,
+  erf,
+  pow,  // a^b
   lgamma,
-  polygamma,  // derivative of order a (a number, the same in all lanes) of digamma at b
+  polygamma  // derivative of order a (a number, the same in all lanes) of digamma at b
 };
 inline constexpr std::size_t kInstrCount = static_cast<std::size_t>(Instr::polygamma) + 1;
 
@@ -41,6 +68,12 @@ struct Source {
 // be the same column as an operand.
 using Kernel = void (*)(double* d0, double* d1, Source a, Source b, Source c, std::size_t n);
 
+// d = before + Σ coefficient_k · column_k over 1 .. kMostTerms terms, fused, in order of k. `before` may be d itself;
+// without it (data is null) the sum begins with the first product. Coefficients are kLanes equal doubles.
+inline constexpr std::size_t kMostTerms = 6;
+using CombineKernel = void (*)(double* d, Source before, const double* const* columns,
+                               const double* const* coefficients, std::size_t n);
+
 // 32 normals or 32 words a tile, see noise/noise.hpp for what the words of key and counter mean.
 struct TileRange {
   std::array<std::uint32_t, 2> key;
@@ -52,7 +85,8 @@ struct TileRange {
 struct Kernels {
   const char* name;  // "avx512", "avx2", "plain"
   std::array<Kernel, kInstrCount> run;
-  // lane[j] += x[8i + j] for all 8i + j < n, in order of i.
+  std::array<CombineKernel, kMostTerms> combine;  // by number of terms, from 1
+  // lane[j] += the sum of x[8i + j] over all 8i + j < n, in an order that no width changes.
   void (*sum)(const double* x, std::size_t n, double lane[kLanes]);
   // The largest of x[0..n), n >= 1; NaN if any is NaN.
   double (*largest)(const double* x, std::size_t n);
@@ -62,7 +96,7 @@ struct Kernels {
 
 enum class Width { plain, avx2, avx512 };
 
-bool supported(Width);             // by this processor
-const Kernels& kernels(Width);     // throws std::invalid_argument where not supported
-const Kernels& kernels();          // the widest supported one
+bool supported(Width);          // by this processor
+const Kernels& kernels(Width);  // throws std::invalid_argument where not supported
+const Kernels& kernels();       // the widest supported one
 }  // namespace mckean

@@ -1,9 +1,9 @@
 // The instructions of block programs for one vector width; included by kernels_<width>.cpp only.
 #pragma once
 
+#include "expr/special.hpp"
 #include "noise/tiles.hpp"
 #include "program/kernels.hpp"
-#include "expr/special.hpp"
 #include "program/vector_math.hpp"
 
 namespace mckean::MCKEAN_WIDTH {
@@ -18,8 +18,7 @@ void map1(double* d, double*, Source a, Source, Source, std::size_t n) {
 template <class F>
 void map2(double* d, double*, Source a, Source b, Source, std::size_t n) {
 #pragma GCC unroll 4
-  for (std::size_t i = 0; i < n; i += W)
-    store(d + i, F{}(load(a.data + i * a.stride), load(b.data + i * b.stride)));
+  for (std::size_t i = 0; i < n; i += W) store(d + i, F{}(load(a.data + i * a.stride), load(b.data + i * b.stride)));
 }
 
 template <class F>
@@ -27,6 +26,26 @@ void map3(double* d, double*, Source a, Source b, Source c, std::size_t n) {
 #pragma GCC unroll 4
   for (std::size_t i = 0; i < n; i += W)
     store(d + i, F{}(load(a.data + i * a.stride), load(b.data + i * b.stride), load(c.data + i * c.stride)));
+}
+
+template <std::size_t terms>
+void combine(double* d, Source before, const double* const* columns, const double* const* coefficients, std::size_t n) {
+  const double* c[terms];
+  Vec u[terms];
+  for (std::size_t k = 0; k < terms; ++k) c[k] = columns[k], u[k] = load(coefficients[k]);
+  if (before.data == nullptr) {
+    for (std::size_t i = 0; i < n; i += W) {
+      Vec total = u[0] * load(c[0] + i);
+      for (std::size_t k = 1; k < terms; ++k) total = fma(u[k], load(c[k] + i), total);
+      store(d + i, total);
+    }
+  } else {
+    for (std::size_t i = 0; i < n; i += W) {
+      Vec total = load(before.data + i * before.stride);
+      for (std::size_t k = 0; k < terms; ++k) total = fma(u[k], load(c[k] + i), total);
+      store(d + i, total);
+    }
+  }
 }
 
 inline void map_sincos(double* d0, double* d1, Source a, Source, Source, std::size_t n) {
@@ -57,14 +76,20 @@ MCKEAN_INLINE Vec sign(Vec a) {
   return select(is_nan(a), a, s);
 }
 
+// Four chains of additions at once: one would wait for each addition to finish.
 inline void sum(const double* x, std::size_t n, double lane[kLanes]) {
-  constexpr std::size_t parts = kLanes / W;
-  Vec total[parts];
-  for (std::size_t p = 0; p < parts; ++p) total[p] = load(lane + p * W);
+  constexpr std::size_t parts = kLanes / W, chains = 4;
+  Vec total[chains][parts];
+  for (auto& chain : total)
+    for (Vec& v : chain) v = splat(0);
   std::size_t i = 0;
+  for (; i + chains * kLanes <= n; i += chains * kLanes)
+    for (std::size_t c = 0; c < chains; ++c)
+      for (std::size_t p = 0; p < parts; ++p) total[c][p] += load(x + i + c * kLanes + p * W);
   for (; i + kLanes <= n; i += kLanes)
-    for (std::size_t p = 0; p < parts; ++p) total[p] += load(x + i + p * W);
-  for (std::size_t p = 0; p < parts; ++p) store(lane + p * W, total[p]);
+    for (std::size_t p = 0; p < parts; ++p) total[0][p] += load(x + i + p * W);
+  for (std::size_t p = 0; p < parts; ++p)
+    store(lane + p * W, load(lane + p * W) + ((total[0][p] + total[1][p]) + (total[2][p] + total[3][p])));
   for (std::size_t j = 0; i + j < n; ++j) lane[j] += x[i + j];
 }
 
@@ -101,6 +126,7 @@ constexpr Kernels make_kernels(const char* name) {
   const auto scalar1 = [&k]<class F>(Instr op, F) { k.run[static_cast<std::size_t>(op)] = each1<F>; };
   const auto scalar2 = [&k]<class F>(Instr op, F) { k.run[static_cast<std::size_t>(op)] = each2<F>; };
 
+  k.combine = {combine<1>, combine<2>, combine<3>, combine<4>, combine<5>, combine<6>};
   unary(Instr::copy, [](Vec a) { return a; });
   binary(Instr::add, [](Vec a, Vec b) { return a + b; });
   binary(Instr::sub, [](Vec a, Vec b) { return a - b; });

@@ -1,8 +1,9 @@
 // Graph → instructions → execution over blocks of particles.
 //
 // Shared subexpressions are computed once; what does not depend on the particle is hoisted to once a step
-// (or once a parameter value); sin and cos of one argument are one instruction; products feeding sums are
-// fused. A program is immutable and shared; a Frame is one thread's working memory for it.
+// (or once a parameter value); sin and cos of one argument are one instruction, as is a linear combination of
+// columns; other products feeding sums are fused. A program is immutable and shared; a Frame is one thread's working
+// memory for it.
 #pragma once
 
 #include <span>
@@ -15,7 +16,7 @@
 namespace mckean {
 
 // Particles of one block: a column of a block is 1 KB, so that a program's columns stay in the L1 cache.
-inline constexpr std::size_t kBlock = 128;
+inline constexpr std::size_t kBlock = 256;
 
 struct ProgramSpec {
   std::vector<Expr> fixed;     // inputs that are one number for many steps: parameters
@@ -41,10 +42,17 @@ class Program {
   using Slot = std::uint32_t;  // scalars, then temporaries, inputs, outputs
   struct Step {
     Instr op;
+    bool combination;  // then a is its number
     Slot d0, d1, a, b, c;
+  };
+  struct Combination {
+    bool has_constant;
+    Slot constant;
+    std::vector<Slot> columns, coefficients;
   };
 
   std::vector<Step> fixed_, step_, block_;
+  std::vector<Combination> combinations_;
   std::vector<std::pair<Slot, double>> numbers_;
   std::vector<Slot> fixed_inputs_, uniform_inputs_, sums_;
   std::size_t scalars_ = 0, temporaries_ = 0, columns_ = 0, outputs_ = 0;
@@ -54,7 +62,7 @@ class Frame {
  public:
   explicit Frame(const Program&, const Kernels& = kernels());
 
-  void set_fixed(std::span<const double>);  // all fixed inputs, in order; then all uniforms must be set anew
+  void set_fixed(std::span<const double>);     // all fixed inputs, in order; then all uniforms must be set anew
   void set_uniforms(std::span<const double>);  // all uniforms, in order
 
   // One block: n particles (n <= kBlock; columns hold n rounded up to kLanes). Outputs must not alias inputs.
@@ -65,6 +73,7 @@ class Frame {
 
  private:
   void execute(const std::vector<Program::Step>&, std::size_t n);
+  void combine(double* to, const Program::Combination&, std::size_t n);
   void broadcast(Program::Slot, double);
 
   const Program* program_;

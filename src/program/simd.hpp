@@ -105,9 +105,7 @@ MCKEAN_INLINE Mask not_equal(Vec a, Vec b) { return _mm_cmpneq_pd(a, b); }
 MCKEAN_INLINE Mask not_less_equal(Vec a, Vec b) { return _mm_cmpnle_pd(a, b); }
 MCKEAN_INLINE Mask either(Mask a, Mask b) { return _mm_or_pd(a, b); }
 MCKEAN_INLINE bool any(Mask m) { return _mm_movemask_pd(m) != 0; }
-MCKEAN_INLINE Vec select(Mask m, Vec yes, Vec no) {
-  return from_bits((bits(yes) & bits(m)) | (bits(no) & ~bits(m)));
-}
+MCKEAN_INLINE Vec select(Mask m, Vec yes, Vec no) { return from_bits((bits(yes) & bits(m)) | (bits(no) & ~bits(m))); }
 MCKEAN_INLINE Vec select_odd(Word n, Vec yes, Vec no) { return select((Mask)(-(n & 1)), yes, no); }
 MCKEAN_INLINE Word mul_low_halves(Word a, Word b) { return (Word)_mm_mul_epu32((__m128i)a, (__m128i)b); }
 #endif
@@ -116,9 +114,7 @@ inline constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
 
 MCKEAN_INLINE Vec abs(Vec v) { return from_bits(bits(v) & ~kSignBit); }
 MCKEAN_INLINE Vec flip_sign(Vec v, Word sign) { return from_bits(bits(v) ^ sign); }
-MCKEAN_INLINE Vec copy_sign(Vec v, Vec sign) {
-  return from_bits((bits(v) & ~kSignBit) | (bits(sign) & kSignBit));
-}
+MCKEAN_INLINE Vec copy_sign(Vec v, Vec sign) { return from_bits((bits(v) & ~kSignBit) | (bits(sign) & kSignBit)); }
 MCKEAN_INLINE Mask is_nan(Vec v) { return not_equal(v, v); }
 
 // Adding this to |x| < 2^51 rounds it to an integer, which then also stands in the low bits of the sum.

@@ -159,8 +159,7 @@ MCKEAN_INLINE Vec log_inside(Vec x) {
 // Everywhere; 0.87 ULP. libm for denormals and what is not positive and finite.
 MCKEAN_INLINE Vec log(Vec x) {
   const Vec y = log_inside(x);
-  const Mask bad =
-      either(not_less_equal(splat(0x1p-1022), x), not_less_equal(x, splat(0x1.fffffffffffffp1023)));
+  const Mask bad = either(not_less_equal(splat(0x1p-1022), x), not_less_equal(x, splat(0x1.fffffffffffffp1023)));
   if (any(bad)) [[unlikely]]
     return repair([](double v) { return std::log(v); }, x, y, bad);
   return y;

@@ -13,7 +13,13 @@ namespace mckean {
 
 struct LikelihoodEstimator::Parts {
   Parts(const Model& m, const Data& d, const LikelihoodOptions& o)
-      : model(m), data(d), options(o), system(m), observation(m), times(observation_times(d)), grid(times, o.level, o.unit) {}
+      : model(m),
+        data(d),
+        options(o),
+        system(m),
+        observation(m),
+        times(observation_times(d)),
+        grid(times, o.level, o.unit) {}
 
   const Model& model;
   const Data& data;
@@ -37,11 +43,19 @@ constexpr double kLogZero = -700;
 // The bootstrap filter of one series, given a law.
 class Filter {
  public:
-  Filter(const Model& model, const Grid& grid, const LawPath& law, const Observation& observation, std::size_t particles,
-         std::span<const double> theta, const Kernels& kernels)
-      : model_(model), grid_(grid), law_(law), theta_(theta), kernels_(kernels), particles_(particles),
-        move_(law.dynamics->move, kernels), observation_(observation, particles, kernels), ancestors_(particles),
-        log_w_((particles + kLanes - 1) / kLanes * kLanes), noise_(law.dynamics->sources * kBlock) {
+  Filter(const Model& model, const Grid& grid, const LawPath& law, const Observation& observation,
+         std::size_t particles, std::span<const double> theta, const Kernels& kernels)
+      : model_(model),
+        grid_(grid),
+        law_(law),
+        theta_(theta),
+        kernels_(kernels),
+        particles_(particles),
+        move_(law.dynamics->move, kernels),
+        observation_(observation, particles, kernels),
+        ancestors_(particles),
+        log_w_((particles + kLanes - 1) / kLanes * kLanes),
+        noise_(law.dynamics->sources * kBlock) {
     for (Columns& x : x_) x = Columns(model.dimension(), particles);
     xi_ = Columns(law.dynamics->field.pairwise.size(), particles);
     move_.set_fixed(theta);
@@ -63,7 +77,6 @@ class Filter {
     uniforms_.assign({grid_.time[k], grid_.dt[k], std::sqrt(grid_.dt[k])});
     uniforms_.insert(uniforms_.end(), inputs.begin(), inputs.end());
     move_.set_uniforms(uniforms_);
-    move_.clear_sums();
     const std::size_t d = dynamics.dimension;
     std::vector<const double*> in(d + xi_.count() + dynamics.sources);
     std::vector<double*> out(d);
@@ -81,14 +94,15 @@ class Filter {
       move_.run(in, out, n);
     }
     now_ = 1 - now_;
-    if (!std::isfinite(move_.sum(0))) report_overflow(model_, theta_, grid_.level, grid_.time[k + 1], "the filter's particles");
   }
 
   // log of the mean weight at an observation, and resampling. Nothing observed: 0.
-  double observe(double t, std::span<const double> values, double u, const std::string& where, std::vector<std::string>& warnings) {
+  double observe(double t, std::span<const double> values, double u, const std::string& where,
+                 std::vector<std::string>& warnings) {
     const std::size_t observed = observation_.evaluate(t, values, x_[now_], log_w_.data());
     if (observed == 0) return 0;
-    const auto best = static_cast<std::size_t>(std::max_element(log_w_.data(), log_w_.data() + particles_) - log_w_.data());
+    const auto best =
+        static_cast<std::size_t>(std::max_element(log_w_.data(), log_w_.data() + particles_) - log_w_.data());
     const WeightSum w = exponentiate(log_w_.data(), particles_, kernels_);
     if (!std::isfinite(w.largest)) no_weight(values, w.largest, where);
     const double log_mean = w.largest + std::log(w.sum / static_cast<double>(particles_));
@@ -123,14 +137,16 @@ class Filter {
     for (std::size_t first = 0; first < particles_; first += kBlock) {
       for (std::size_t c = 0; c < own.size(); ++c) own[c] = x_[now_][c] + first;
       for (std::size_t p = 0; p < means.size(); ++p) means[p] = xi_[p] + first;
-      pairwise_means(*pair_, grid_.time[k], others, law_.particles, own, means, std::min(kBlock, particles_ - first), kernels_);
+      pairwise_means(*pair_, grid_.time[k], others, law_.particles, own, means, std::min(kBlock, particles_ - first),
+                     kernels_);
     }
   }
 
   std::string observation_text(std::span<const double> values) const {
     std::string text;
     for (std::size_t c = 0; c < values.size() && text.size() < 200; ++c)
-      if (!std::isnan(values[c])) text += fmt::format("{}{} = {:.6g}", text.empty() ? "" : ", ", model_.columns()[c], values[c]);
+      if (!std::isnan(values[c]))
+        text += fmt::format("{}{} = {:.6g}", text.empty() ? "" : ", ", model_.columns()[c], values[c]);
     return text;
   }
 
@@ -142,8 +158,8 @@ class Filter {
   }
 
   std::string describe(std::span<const double> values, std::size_t best, double log_g, const std::string& where) const {
-    return fmt::format("{}: observation {}, nearest particle {} with log density {:.6g}, at {}", where, observation_text(values),
-                       particle_text(best), log_g, parameters_to_text(model_, theta_));
+    return fmt::format("{}: observation {}, nearest particle {} with log density {:.6g}, at {}", where,
+                       observation_text(values), particle_text(best), log_g, parameters_to_text(model_, theta_));
   }
 
   [[noreturn]] void no_weight(std::span<const double> values, double log_g, const std::string& where) {
@@ -152,9 +168,11 @@ class Filter {
       const auto [low, high] = std::minmax_element(x_[now_][c], x_[now_][c] + particles_);
       range += fmt::format("{}{} from {:.6g} to {:.6g}", c ? ", " : "", model_.components()[c].name, *low, *high);
     }
-    throw NumericalError(fmt::format("{}: observation {}: the log density is {} {}, at {}, where the particles have {}; check the value, the "
-                                     "observation's density and the parameters", where, observation_text(values), log_g,
-                                     std::isnan(log_g) ? "for some particle" : "for every particle", parameters_to_text(model_, theta_), range));
+    throw NumericalError(fmt::format(
+        "{}: observation {}: the log density is {} {}, at {}, where the particles have {}; check the value, the "
+        "observation's density and the parameters",
+        where, observation_text(values), log_g, std::isnan(log_g) ? "for some particle" : "for every particle",
+        parameters_to_text(model_, theta_), range));
   }
 
   const Model& model_;
@@ -207,21 +225,25 @@ Likelihood LikelihoodEstimator::operator()(std::span<const double> theta, std::u
   LawOptions law_options{.particles = p.options.law_particles, .precision = precision, .first_rank = p.first_rank};
   for (;; law_options.margin *= 2) {
     try {
-      const LawPath law = draw_law(p.system, p.grid, theta, {stream(Purpose::law_start), stream(Purpose::law)}, law_options);
+      const LawPath law =
+          draw_law(p.system, p.grid, theta, {stream(Purpose::law_start), stream(Purpose::law)}, law_options);
       Likelihood out{0, p.options.law_particles * steps + p.options.particles * steps * p.data.series.size(), {}};
       for (std::size_t s = 0; s < p.data.series.size(); ++s) {
         const Series& series = p.data.series[s];
         Filter filter(p.model, p.grid, law, p.observation, p.options.particles, theta, kernels());
-        filter.start(Stream(p.options.seed, replicate, static_cast<std::uint32_t>(s), Purpose::filter_start), precision);
+        filter.start(Stream(p.options.seed, replicate, static_cast<std::uint32_t>(s), Purpose::filter_start),
+                     precision);
         for (std::size_t k = 0; k <= steps; ++k) {
           if (k > 0) filter.step(k - 1, stream(Purpose::filter), static_cast<std::uint32_t>(s * steps + k - 1));
           const int row = p.rows[s][k];
           if (row < 0) continue;
           const std::size_t r = static_cast<std::size_t>(row), width = p.data.columns.size();
-          const double u = uniform(stream(Purpose::resample), static_cast<std::uint32_t>(s), static_cast<std::uint32_t>(r));
+          const double u =
+              uniform(stream(Purpose::resample), static_cast<std::uint32_t>(s), static_cast<std::uint32_t>(r));
           const std::string where = fmt::format("{}:{}: t = {:.6g}{}", p.data.source, series.lines[r], series.times[r],
                                                 series.name.empty() ? "" : ", series " + series.name);
-          out.log_value += filter.observe(series.times[r], std::span(series.values).subspan(r * width, width), u, where, out.warnings);
+          out.log_value += filter.observe(series.times[r], std::span(series.values).subspan(r * width, width), u, where,
+                                          out.warnings);
         }
       }
       return out;

@@ -21,9 +21,11 @@ void check_support(const Model& model, const Data& data) {
         const bool bad = (d.support == DistributionInfo::count && (y < 0 || y != std::trunc(y))) ||
                          (d.support == DistributionInfo::positive && y <= 0);
         if (bad)
-          throw InputError(fmt::format("{}:{}: column '{}' is {}, but the model observes it as {}, whose values are {}; correct the value or "
-                                       "the model", data.source, data.series[s].lines[row], column.name, y, d.name,
-                                       d.support == DistributionInfo::count ? "whole numbers from 0" : "positive"));
+          throw InputError(fmt::format(
+              "{}:{}: column '{}' is {}, but the model observes it as {}, whose values are {}; correct the value or "
+              "the model",
+              data.source, data.series[s].lines[row], column.name, y, d.name,
+              d.support == DistributionInfo::count ? "whole numbers from 0" : "positive"));
       }
 }
 

@@ -19,7 +19,8 @@ class Observation {
  private:
   friend class ObservationFrame;
   const Model& model_;
-  Program program_;  // columns: x | uniforms: t, all observed values | outputs: one log density for each observed column
+  Program
+      program_;  // columns: x | uniforms: t, all observed values | outputs: one log density for each observed column
 };
 
 class ObservationFrame {

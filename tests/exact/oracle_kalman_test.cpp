@@ -108,8 +108,8 @@ mckean::Data irregular() {
 TEST(Kalman, LikelihoodIsThatOfTheJointNormalLaw) {
   for (int level = 0; level <= 3; ++level) {
     for (const auto& model : {three_dimensional(), with_random_start()}) {
-      EXPECT_NEAR(oracle::log_likelihood(model, irregular(), level),
-                  dense_log_likelihood(model, irregular(), level), 1e-10);
+      EXPECT_NEAR(oracle::log_likelihood(model, irregular(), level), dense_log_likelihood(model, irregular(), level),
+                  1e-10);
     }
     const auto ou = oracle::mean_field_ou({.kappa = 1, .mu = 7, .beta = 1, .R = 1, .sd0 = 0.5});
     EXPECT_NEAR(oracle::log_likelihood(ou, oracle::ou_data(), level),

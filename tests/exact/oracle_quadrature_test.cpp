@@ -33,10 +33,10 @@ TEST(Quadrature, AgreesWithKalmanAtEveryLevel) {
 }
 
 TEST(Quadrature, IrregularMissingSeveralSeries) {
-  const mckean::Data data = {"",
-                             {"y"},
-                             {{"a", {0, 0.4, 1.1, 2, 4.7}, {0.2, 1.4, missing, 2.3, 2}, {}},
-                              {"b", {0.7, 2, 2.9}, {missing, 0.1, 0.5}, {}}}};
+  const mckean::Data data = {
+      "",
+      {"y"},
+      {{"a", {0, 0.4, 1.1, 2, 4.7}, {0.2, 1.4, missing, 2.3, 2}, {}}, {"b", {0.7, 2, 2.9}, {missing, 0.1, 0.5}, {}}}};
   for (double sd0 : {0.0, 0.3}) {
     const oracle::OrnsteinUhlenbeck ou = {.kappa = 0.7, .mu = 2, .beta = 0.5, .R = 0.4, .sd0 = sd0};
     for (int level = 0; level <= 4; ++level) {
@@ -55,9 +55,8 @@ TEST(Quadrature, ScoresAgreeWithKalman) {
   const VectorXd theta = (VectorXd(4) << 1, 7, 1, 1).finished();
   const auto data = oracle::ou_data();
   EXPECT_LT((oracle::score(density, theta, data, 2) - oracle::score(linear, theta, data, 2)).norm(), 1e-8);
-  EXPECT_LT(
-      (oracle::frozen_score(density, theta, data, 2) - oracle::frozen_score(linear, theta, data, 2)).norm(),
-      1e-8);
+  EXPECT_LT((oracle::frozen_score(density, theta, data, 2) - oracle::frozen_score(linear, theta, data, 2)).norm(),
+            1e-8);
 }
 
 TEST(Quadrature, KuramotoConverges) {
@@ -140,9 +139,7 @@ TEST(Quadrature, LawMomentsOfOrnsteinUhlenbeckAreItsMean) {
 }
 
 TEST(Quadrature, ManyNeuralSeriesDetermineBothParameters) {
-  const oracle::ScalarFamily family = [](const VectorXd& t) {
-    return oracle::neural({.alpha = t(0), .beta = t(1)});
-  };
+  const oracle::ScalarFamily family = [](const VectorXd& t) { return oracle::neural({.alpha = t(0), .beta = t(1)}); };
   const VectorXd truth = (VectorXd(2) << 1.5, 0.4).finished();
   const auto data = oracle::simulate(family(truth), {.T = 10, .tau = 0.15, .count = 10, .level = 1});
   const auto best = oracle::mle(family, (VectorXd(2) << 1.2, 0.5).finished(), data, 1);

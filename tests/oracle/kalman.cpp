@@ -32,8 +32,7 @@ struct Pass {
 };
 
 // Transitions of all steps of the grid; equal steps in a row share the work.
-std::vector<Transition> transitions(const LinearModel& model, const LinearModel& law, const Grid& grid,
-                                    int level) {
+std::vector<Transition> transitions(const LinearModel& model, const LinearModel& law, const Grid& grid, int level) {
   std::vector<Transition> all;
   for (std::size_t k = 0; k < grid.dt.size(); ++k) {
     if (k > 0 && grid.dt[k] == grid.dt[k - 1]) {
@@ -47,8 +46,8 @@ std::vector<Transition> transitions(const LinearModel& model, const LinearModel&
   return all;
 }
 
-Pass filter(const LinearModel& model, const LinearModel& law, const mckean::Data& data, std::size_t s,
-            const Grid& grid, const std::vector<Transition>& steps) {
+Pass filter(const LinearModel& model, const LinearModel& law, const mckean::Data& data, std::size_t s, const Grid& grid,
+            const std::vector<Transition>& steps) {
   Pass pass;
   VectorXd m = model.m0;
   MatrixXd P = model.P0;
@@ -111,8 +110,7 @@ Smoothed backward(const Pass& pass) {
 }
 
 Function likelihood_of(const LinearFamily& family, const mckean::Data& data, int level) {
-  return
-      [&family, &data, level](const VectorXd& theta) { return log_likelihood(family(theta), data, level); };
+  return [&family, &data, level](const VectorXd& theta) { return log_likelihood(family(theta), data, level); };
 }
 
 MatrixXd scalar(double x) { return MatrixXd::Constant(1, 1, x); }
@@ -179,8 +177,7 @@ double log_likelihood(const LinearModel& model, const mckean::Data& data, int le
   return log_likelihood(model, model, data, level);
 }
 
-std::vector<Smoothed> smooth(const LinearModel& model, const LinearModel& law, const mckean::Data& data,
-                             int level) {
+std::vector<Smoothed> smooth(const LinearModel& model, const LinearModel& law, const mckean::Data& data, int level) {
   const Grid grid = make_grid(data, level);
   const auto steps = transitions(model, law, grid, level);
   std::vector<Smoothed> all;
@@ -198,15 +195,13 @@ VectorXd score(const LinearFamily& family, const VectorXd& theta, const mckean::
   return gradient(likelihood_of(family, data, level), theta);
 }
 
-VectorXd frozen_score(const LinearFamily& family, const VectorXd& theta, const mckean::Data& data,
-                      int level) {
+VectorXd frozen_score(const LinearFamily& family, const VectorXd& theta, const mckean::Data& data, int level) {
   const LinearModel law = family(theta);
   const Function f = [&](const VectorXd& t) { return log_likelihood(family(t), law, data, level); };
   return gradient(f, theta);
 }
 
-MatrixXd observed_information(const LinearFamily& family, const VectorXd& theta, const mckean::Data& data,
-                              int level) {
+MatrixXd observed_information(const LinearFamily& family, const VectorXd& theta, const mckean::Data& data, int level) {
   return -hessian(likelihood_of(family, data, level), theta);
 }
 

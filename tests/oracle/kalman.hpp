@@ -52,16 +52,14 @@ struct Smoothed {
   std::vector<Eigen::MatrixXd> lag_one;  // lag_one[k] = Cov(X_{k+1}, X_k | y)
 };
 std::vector<Smoothed> smooth(const LinearModel& model, const mckean::Data& data, int level);
-std::vector<Smoothed> smooth(const LinearModel& model, const LinearModel& law, const mckean::Data& data,
-                             int level);
+std::vector<Smoothed> smooth(const LinearModel& model, const LinearModel& law, const mckean::Data& data, int level);
 
 // Derivatives in theta, the law's own dependence included; `frozen_score` holds the law at theta.
-Eigen::VectorXd score(const LinearFamily& family, const Eigen::VectorXd& theta, const mckean::Data& data,
-                      int level);
-Eigen::VectorXd frozen_score(const LinearFamily& family, const Eigen::VectorXd& theta,
-                             const mckean::Data& data, int level);
-Eigen::MatrixXd observed_information(const LinearFamily& family, const Eigen::VectorXd& theta,
-                                     const mckean::Data& data, int level);
+Eigen::VectorXd score(const LinearFamily& family, const Eigen::VectorXd& theta, const mckean::Data& data, int level);
+Eigen::VectorXd frozen_score(const LinearFamily& family, const Eigen::VectorXd& theta, const mckean::Data& data,
+                             int level);
+Eigen::MatrixXd observed_information(const LinearFamily& family, const Eigen::VectorXd& theta, const mckean::Data& data,
+                                     int level);
 Maximum mle(const LinearFamily& family, const Eigen::VectorXd& start, const mckean::Data& data, int level);
 
 }  // namespace oracle

@@ -83,9 +83,7 @@ VectorXd gradient(const Function& f, const VectorXd& theta, const VectorXd& step
   return g;
 }
 
-VectorXd gradient(const Function& f, const VectorXd& theta) {
-  return gradient(f, theta, default_steps(theta));
-}
+VectorXd gradient(const Function& f, const VectorXd& theta) { return gradient(f, theta, default_steps(theta)); }
 
 MatrixXd hessian(const Function& f, const VectorXd& theta, const VectorXd& steps) {
   return expand(f, f(theta), theta, steps).hessian;

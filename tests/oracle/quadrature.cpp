@@ -121,8 +121,7 @@ double weigh(Density& density, const ScalarModel& model, double y, double cut) {
 }
 
 // The value of (series s, column j) at grid point k, or nullptr.
-const double* observation(const mckean::Data& data, const Grid& grid, std::size_t s, std::size_t j,
-                          std::size_t k) {
+const double* observation(const mckean::Data& data, const Grid& grid, std::size_t s, std::size_t j, std::size_t k) {
   const std::ptrdiff_t row = grid.rows[s][k];
   if (row == Grid::none) return nullptr;
   const double* y = &data.series[s].values[static_cast<std::size_t>(row) * data.columns.size() + j];
@@ -142,8 +141,7 @@ struct Path {
 };
 
 Function likelihood_of(const ScalarFamily& family, const mckean::Data& data, int level) {
-  return
-      [&family, &data, level](const VectorXd& theta) { return log_likelihood(family(theta), data, level); };
+  return [&family, &data, level](const VectorXd& theta) { return log_likelihood(family(theta), data, level); };
 }
 
 }  // namespace
@@ -195,8 +193,7 @@ VectorXd score(const ScalarFamily& family, const VectorXd& theta, const mckean::
   return gradient(likelihood_of(family, data, level), theta);
 }
 
-VectorXd frozen_score(const ScalarFamily& family, const VectorXd& theta, const mckean::Data& data,
-                      int level) {
+VectorXd frozen_score(const ScalarFamily& family, const VectorXd& theta, const mckean::Data& data, int level) {
   const ScalarModel law = family(theta);
   const Function f = [&](const VectorXd& t) { return log_likelihood(family(t), law, data, level); };
   return gradient(f, theta);

@@ -27,8 +27,7 @@ using ScalarFamily = std::function<ScalarModel(const Eigen::VectorXd& theta)>;
 
 struct Accuracy {
   double resolution = 1;  // grid points, in units of the sufficient number
-  double cut =
-      10;  // standard deviations after which the kernel is zero; 8.5 unless data are far in the tails
+  double cut = 10;        // standard deviations after which the kernel is zero; 8.5 unless data are far in the tails
 };
 
 // log p(y). Every column of every series is an independent path, all share one law.
@@ -39,13 +38,11 @@ double log_likelihood(const ScalarModel& model, const ScalarModel& law, const mc
                       Accuracy accuracy = {});
 
 // moments[k][r] = E psi_r(X) at grid point k.
-std::vector<std::vector<double>> law_moments(const ScalarModel& model, const Grid& grid,
-                                             Accuracy accuracy = {});
+std::vector<std::vector<double>> law_moments(const ScalarModel& model, const Grid& grid, Accuracy accuracy = {});
 
-Eigen::VectorXd score(const ScalarFamily& family, const Eigen::VectorXd& theta, const mckean::Data& data,
-                      int level);
-Eigen::VectorXd frozen_score(const ScalarFamily& family, const Eigen::VectorXd& theta,
-                             const mckean::Data& data, int level);
+Eigen::VectorXd score(const ScalarFamily& family, const Eigen::VectorXd& theta, const mckean::Data& data, int level);
+Eigen::VectorXd frozen_score(const ScalarFamily& family, const Eigen::VectorXd& theta, const mckean::Data& data,
+                             int level);
 Maximum mle(const ScalarFamily& family, const Eigen::VectorXd& start, const mckean::Data& data, int level);
 
 }  // namespace oracle

@@ -58,29 +58,28 @@ const double nan = std::nan("");
 
 INSTANTIATE_TEST_SUITE_P(
     Data, Accepts,
-    testing::Values(
-        Good{"Plain", "t,y\n0,1.5\n1,-2e-3\n", {0, 1}, {1.5, -2e-3}, {2, 3}},
-        Good{"NoFinalNewline", "t,y\n1,2", {1}, {2}, {2}},
-        Good{"Crlf", "t,y\r\n1,2\r\n2,3\r\n", {1, 2}, {2, 3}, {2, 3}},
-        Good{"MixedLineEnds", "t,y\r\n1,2\n2,3\r\n", {1, 2}, {2, 3}, {2, 3}},
-        Good{"ByteOrderMark", "\xEF\xBB\xBFt,y\n1,2\n", {1}, {2}, {2}},
-        Good{"BlankLines", "\n \t\r\nt,y\n\n1,2\n  \n2,3\n\n\n", {1, 2}, {2, 3}, {5, 7}},
-        Good{"Spaces", " t ,\ty\n 1 , \" 2 \" \n", {1}, {2}, {2}},
-        Good{"Quotes", "\"t\",\"y\"\n\"1\",\"2\"\n", {1}, {2}, {2}},
-        Good{"AnyOrderAndExtraColumns", "note,y,t\n\"a, \"\"b\"\"\",2,1\nx,3,2\n", {1, 2}, {2, 3}, {2, 3}},
-        Good{"NewlineInQuotes", "t,y,note\n1,2,\"two\r\nlines\"\n2,3,\n", {1, 2}, {2, 3}, {2, 4}},
-        Good{"NamelessColumns", ",t,y,\n7,1,2,\n8,2,3,\n", {1, 2}, {2, 3}, {2, 3}},
-        Good{"Utf8", "t,y,\u03b8\n1,2,\u00fc\n", {1}, {2}, {2}},
-        Good{"Numbers",
-             "t,y\n0,+1.5\n.5,5.\n1e0,-.25E+1\n2,007\n3,1e-310\n4,0.1\n",
-             {0, 0.5, 1, 2, 3, 4},
-             {1.5, 5, -2.5, 7, 1e-310, 0.1},
-             {2, 3, 4, 5, 6, 7}},
-        Good{"Missing",
-             "t,y\n1,\n2,NA\n3,na\n4,NaN\n5,nan\n6,\"\"\n7,1\n",
-             {1, 2, 3, 4, 5, 6, 7},
-             {nan, nan, nan, nan, nan, nan, 1},
-             {2, 3, 4, 5, 6, 7, 8}}),
+    testing::Values(Good{"Plain", "t,y\n0,1.5\n1,-2e-3\n", {0, 1}, {1.5, -2e-3}, {2, 3}},
+                    Good{"NoFinalNewline", "t,y\n1,2", {1}, {2}, {2}},
+                    Good{"Crlf", "t,y\r\n1,2\r\n2,3\r\n", {1, 2}, {2, 3}, {2, 3}},
+                    Good{"MixedLineEnds", "t,y\r\n1,2\n2,3\r\n", {1, 2}, {2, 3}, {2, 3}},
+                    Good{"ByteOrderMark", "\xEF\xBB\xBFt,y\n1,2\n", {1}, {2}, {2}},
+                    Good{"BlankLines", "\n \t\r\nt,y\n\n1,2\n  \n2,3\n\n\n", {1, 2}, {2, 3}, {5, 7}},
+                    Good{"Spaces", " t ,\ty\n 1 , \" 2 \" \n", {1}, {2}, {2}},
+                    Good{"Quotes", "\"t\",\"y\"\n\"1\",\"2\"\n", {1}, {2}, {2}},
+                    Good{"AnyOrderAndExtraColumns", "note,y,t\n\"a, \"\"b\"\"\",2,1\nx,3,2\n", {1, 2}, {2, 3}, {2, 3}},
+                    Good{"NewlineInQuotes", "t,y,note\n1,2,\"two\r\nlines\"\n2,3,\n", {1, 2}, {2, 3}, {2, 4}},
+                    Good{"NamelessColumns", ",t,y,\n7,1,2,\n8,2,3,\n", {1, 2}, {2, 3}, {2, 3}},
+                    Good{"Utf8", "t,y,\u03b8\n1,2,\u00fc\n", {1}, {2}, {2}},
+                    Good{"Numbers",
+                         "t,y\n0,+1.5\n.5,5.\n1e0,-.25E+1\n2,007\n3,1e-310\n4,0.1\n",
+                         {0, 0.5, 1, 2, 3, 4},
+                         {1.5, 5, -2.5, 7, 1e-310, 0.1},
+                         {2, 3, 4, 5, 6, 7}},
+                    Good{"Missing",
+                         "t,y\n1,\n2,NA\n3,na\n4,NaN\n5,nan\n6,\"\"\n7,1\n",
+                         {1, 2, 3, 4, 5, 6, 7},
+                         {nan, nan, nan, nan, nan, nan, 1},
+                         {2, 3, 4, 5, 6, 7, 8}}),
     case_name);
 
 TEST(Data, ColumnsComeInTheModelsOrder) {
@@ -98,8 +97,7 @@ TEST(Data, OneValueAtAllIsEnough) {
 }
 
 TEST(Data, SeriesMayInterleave) {
-  const Data data =
-      parse_data("series,t,y\nb,1,10\n\" a,b \",5,50\nb,2,20\nNA,1,1\n\"a,b\",6,60\n", "f.csv", one);
+  const Data data = parse_data("series,t,y\nb,1,10\n\" a,b \",5,50\nb,2,20\nNA,1,1\n\"a,b\",6,60\n", "f.csv", one);
   ASSERT_EQ(data.series.size(), 3u);
   EXPECT_EQ(data.series[0].name, "b");
   EXPECT_EQ(data.series[1].name, "a,b");
@@ -142,48 +140,46 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"DuplicateUnused", "t,a,y,a\n1,2,3,4\n", "f.csv:1: columns 2 and 4 are both named 'a'", "rename"},
         Bad{"DuplicateTime", "t,y,\"t\"\n1,2,3\n", "f.csv:1: columns 1 and 3 are both named 't'", "rename"},
         Bad{"Semicolons", "t;y\n1;2,5\n", "f.csv:1: fields seem to be separated by semicolons", "commas"},
-        Bad{"QuotedSemicolons", "\"t\";\"y\"\n", "f.csv:1: fields seem to be separated by semicolons",
-            "commas"},
+        Bad{"QuotedSemicolons", "\"t\";\"y\"\n", "f.csv:1: fields seem to be separated by semicolons", "commas"},
         Bad{"Tabs", "t\ty\n1\t2\n", "f.csv:1: fields seem to be separated by tabs", "commas"},
         Bad{"QuotedTabs", "\"t\"\t\"y\"\n1\t2\n", "f.csv:1: fields seem to be separated by tabs", "commas"}),
     case_name);
 
 INSTANTIATE_TEST_SUITE_P(
     Rows, Refuses,
-    testing::Values(
-        Bad{"TooFew", "t,y\n1,2\n2\n", "f.csv:3: 1 field, but the header has 2", "empty"},
-        Bad{"TooMany", "t,y\n1,2,5\n", "f.csv:2: 3 fields, but the header has 2", "stray commas"},
-        Bad{"OneEmptyQuotedField", "t,y\n\"\"\n1,2\n", "f.csv:2: 1 field, but the header has 2", "empty"},
-        Bad{"NoLabel", "series,t,y\na,1,2\n,2,3\n", "f.csv:3: the series has no label", "'series'"},
-        Bad{"BlankLabel", "series,t,y\n\"  \",2,3\n", "f.csv:2: the series has no label", "'series'"},
-        Bad{"Text", "t,y\n1,abc\n", "f.csv:2: column 'y': 'abc' is not a number", "leave the field empty"},
-        Bad{"Infinity", "t,y\n1,-inf\n", "f.csv:2: column 'y': '-inf' is infinite", "finite"},
-        Bad{"Huge", "t,y\n1,1e309\n", "f.csv:2: column 'y': '1e309' is beyond the range", "finite"},
-        Bad{"DecimalComma", "t,y\n1,\"1,5\"\n", "f.csv:2: column 'y': '1,5' is not a number", "need a point"},
-        Bad{"NothingObserved", "t,y\n1,\n2,NA\n", "f.csv: nothing is observed", "'y'"},
-        Bad{"OnlyUnusedObserved", "t,y,z\n1,,5\n", "f.csv: nothing is observed", "'y'"},
-        Bad{"FirstErrorWins", "t,y\n1,2\n2,abc\n2,\xFF\n", "f.csv:3: column 'y': 'abc'", ""},
-        Bad{"LineAfterQuotedNewline", "t,y,n\n1,2,\"a\n\nb\"\n2,x,\n", "f.csv:5: column 'y': 'x'", ""}),
+    testing::Values(Bad{"TooFew", "t,y\n1,2\n2\n", "f.csv:3: 1 field, but the header has 2", "empty"},
+                    Bad{"TooMany", "t,y\n1,2,5\n", "f.csv:2: 3 fields, but the header has 2", "stray commas"},
+                    Bad{"OneEmptyQuotedField", "t,y\n\"\"\n1,2\n", "f.csv:2: 1 field, but the header has 2", "empty"},
+                    Bad{"NoLabel", "series,t,y\na,1,2\n,2,3\n", "f.csv:3: the series has no label", "'series'"},
+                    Bad{"BlankLabel", "series,t,y\n\"  \",2,3\n", "f.csv:2: the series has no label", "'series'"},
+                    Bad{"Text", "t,y\n1,abc\n", "f.csv:2: column 'y': 'abc' is not a number", "leave the field empty"},
+                    Bad{"Infinity", "t,y\n1,-inf\n", "f.csv:2: column 'y': '-inf' is infinite", "finite"},
+                    Bad{"Huge", "t,y\n1,1e309\n", "f.csv:2: column 'y': '1e309' is beyond the range", "finite"},
+                    Bad{"DecimalComma", "t,y\n1,\"1,5\"\n", "f.csv:2: column 'y': '1,5' is not a number",
+                        "need a point"},
+                    Bad{"NothingObserved", "t,y\n1,\n2,NA\n", "f.csv: nothing is observed", "'y'"},
+                    Bad{"OnlyUnusedObserved", "t,y,z\n1,,5\n", "f.csv: nothing is observed", "'y'"},
+                    Bad{"FirstErrorWins", "t,y\n1,2\n2,abc\n2,\xFF\n", "f.csv:3: column 'y': 'abc'", ""},
+                    Bad{"LineAfterQuotedNewline", "t,y,n\n1,2,\"a\n\nb\"\n2,x,\n", "f.csv:5: column 'y': 'x'", ""}),
     case_name);
 
 INSTANTIATE_TEST_SUITE_P(
     Times, Refuses,
-    testing::Values(
-        Bad{"Missing", "t,y\n,2\n", "f.csv:2: the time is missing (an empty field)", "remove the row"},
-        Bad{"Na", "t,y\nNA,2\n", "f.csv:2: the time is missing ('NA')", "remove the row"},
-        Bad{"Nan", "t,y\nNaN,2\n", "f.csv:2: the time is missing ('NaN')", "remove the row"},
-        Bad{"Negative", "t,y\n-0.5,2\n", "f.csv:2: the time -0.5 is negative", "process starts at t = 0"},
-        Bad{"Infinite", "t,y\ninf,2\n", "f.csv:2: column 't': 'inf' is infinite", "finite"},
-        Bad{"Overflow", "t,y\n1e999,2\n", "f.csv:2: column 't': '1e999' is beyond the range", "finite"},
-        Bad{"Date", "t,y\n2024-01-31,2\n", "f.csv:2: column 't': '2024-01-31' is not a number", "finite"},
-        Bad{"Repeat", "t,y\n1,2\n1.0,3\n", "f.csv:3: the time 1 repeats the time 1 of line 2", "one row"},
-        Bad{"RepeatedZero", "t,y\n0,2\n-0,3\n", "f.csv:3: the time -0 repeats the time 0 of line 2", ""},
-        Bad{"Decrease", "t,y\n1,2\n\n0.5,3\n", "f.csv:4: the time 0.5 comes after the later time 1 of line 2",
-            "column 'series'"},
-        Bad{"LikelySeries", "Series,t,y\na,1,2\nb,1,3\n", "f.csv:3: the time 1 repeats",
-            "rename 'Series' to 'series'"},
-        Bad{"InSeries", "series,t,y\na,3,1\nb,1,1\na,2,1\n",
-            "f.csv:4: the time 2 comes after the later time 3 of line 2 of series 'a'; sort the rows", ""}),
+    testing::Values(Bad{"Missing", "t,y\n,2\n", "f.csv:2: the time is missing (an empty field)", "remove the row"},
+                    Bad{"Na", "t,y\nNA,2\n", "f.csv:2: the time is missing ('NA')", "remove the row"},
+                    Bad{"Nan", "t,y\nNaN,2\n", "f.csv:2: the time is missing ('NaN')", "remove the row"},
+                    Bad{"Negative", "t,y\n-0.5,2\n", "f.csv:2: the time -0.5 is negative", "process starts at t = 0"},
+                    Bad{"Infinite", "t,y\ninf,2\n", "f.csv:2: column 't': 'inf' is infinite", "finite"},
+                    Bad{"Overflow", "t,y\n1e999,2\n", "f.csv:2: column 't': '1e999' is beyond the range", "finite"},
+                    Bad{"Date", "t,y\n2024-01-31,2\n", "f.csv:2: column 't': '2024-01-31' is not a number", "finite"},
+                    Bad{"Repeat", "t,y\n1,2\n1.0,3\n", "f.csv:3: the time 1 repeats the time 1 of line 2", "one row"},
+                    Bad{"RepeatedZero", "t,y\n0,2\n-0,3\n", "f.csv:3: the time -0 repeats the time 0 of line 2", ""},
+                    Bad{"Decrease", "t,y\n1,2\n\n0.5,3\n",
+                        "f.csv:4: the time 0.5 comes after the later time 1 of line 2", "column 'series'"},
+                    Bad{"LikelySeries", "Series,t,y\na,1,2\nb,1,3\n", "f.csv:3: the time 1 repeats",
+                        "rename 'Series' to 'series'"},
+                    Bad{"InSeries", "series,t,y\na,3,1\nb,1,1\na,2,1\n",
+                        "f.csv:4: the time 2 comes after the later time 3 of line 2 of series 'a'; sort the rows", ""}),
     case_name);
 
 TEST(Data, MessagesShortenAndEscapeWhatTheyQuote) {
@@ -221,9 +217,8 @@ TEST(Data, FilesAreReadOrRefusedWithTheSystemsReason) {
   EXPECT_EQ(data.source, file.string());
   EXPECT_EQ(data.series[0].times.size(), 20000u);
 
-  EXPECT_EQ(
-      refusal_of(folder / "none.csv").find((folder / "none.csv").string() + ": cannot be read (No such file"),
-      0u);
+  EXPECT_EQ(refusal_of(folder / "none.csv").find((folder / "none.csv").string() + ": cannot be read (No such file"),
+            0u);
   EXPECT_NE(refusal_of(folder).find("(Is a directory); "), std::string::npos);
   EXPECT_NE(refusal_of(file / "below").find("(Not a directory); "), std::string::npos);
   std::filesystem::remove_all(folder);

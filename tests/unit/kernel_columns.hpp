@@ -40,8 +40,8 @@ inline Values run(Width w, Instr op, const Values& a, const Values* b = nullptr,
                   bool second = false) {
   const Values pa = padded(a), pb = padded(b ? *b : a), pc = padded(c ? *c : a);
   Values d0(pa.size()), d1(pa.size());
-  kernels(w).run[static_cast<std::size_t>(op)](d0.data(), d1.data(), {pa.data(), 1}, {pb.data(), 1},
-                                               {pc.data(), 1}, pa.size());
+  kernels(w).run[static_cast<std::size_t>(op)](d0.data(), d1.data(), {pa.data(), 1}, {pb.data(), 1}, {pc.data(), 1},
+                                               pa.size());
   Values& d = second ? d1 : d0;
   d.resize(a.size());
   return d;
@@ -54,7 +54,6 @@ inline Values run(Width w, Instr op, const Values& a, const Values& b, const Val
 
 // All NaNs count as one.
 inline bool same_bits(double x, double y) {
-  return (std::isnan(x) && std::isnan(y)) ||
-         std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
+  return (std::isnan(x) && std::isnan(y)) || std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
 }
 }  // namespace mckean::test

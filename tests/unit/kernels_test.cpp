@@ -46,10 +46,10 @@ TEST(Kernels, ArithmeticMatchesItsDefinition) {
                                                             : a > b   ? a
                                                                       : b; }},
       {Instr::abs, [](double a, double, double) { return std::fabs(a); }},
-      {Instr::sign,
-       [](double a, double, double) {
-         return std::isnan(a) ? a : a > 0 ? 1.0 : a < 0 ? -1.0 : 0.0;
-       }},
+      {Instr::sign, [](double a, double, double) { return std::isnan(a) ? a
+                                                          : a > 0       ? 1.0
+                                                          : a < 0       ? -1.0
+                                                                        : 0.0; }},
       {Instr::sqrt, [](double a, double, double) { return std::sqrt(a); }},
       {Instr::relu, [](double a, double, double) { return std::isnan(a) ? a
                                                           : a > 0       ? a
@@ -68,10 +68,9 @@ TEST(Kernels, ArithmeticMatchesItsDefinition) {
       for (std::size_t i = 0; i < y.size(); ++i) {
         const double want = definition(t.a[i], t.b[i], t.c[i]);
         // The sign of the zero that min, max and relu pick is not part of the contract.
-        EXPECT_TRUE(same_bits(y[i], want) ||
-                    (y[i] == 0 && want == 0 && op != Instr::copy && op != Instr::neg))
-            << kernels(w).name << " instruction " << static_cast<int>(op) << " of " << t.a[i] << ", "
-            << t.b[i] << ", " << t.c[i] << " gives " << y[i] << ", not " << want;
+        EXPECT_TRUE(same_bits(y[i], want) || (y[i] == 0 && want == 0 && op != Instr::copy && op != Instr::neg))
+            << kernels(w).name << " instruction " << static_cast<int>(op) << " of " << t.a[i] << ", " << t.b[i] << ", "
+            << t.c[i] << " gives " << y[i] << ", not " << want;
       }
     }
 }
@@ -130,8 +129,7 @@ TEST(Kernels, StridesLengthsAndInPlaceDestinations) {
             if (!(strides >> k & 1)) continue;
             Values saved = column[k];
             kernel(column[k].data(), d1.data(), source[0], source[1], source[2], n);
-            for (std::size_t i = 0; i < n; ++i)
-              ASSERT_TRUE(same_bits(column[k][i], want[i])) << "in place " << op;
+            for (std::size_t i = 0; i < n; ++i) ASSERT_TRUE(same_bits(column[k][i], want[i])) << "in place " << op;
             column[k].swap(saved);
             source[k].data = column[k].data();
           }

@@ -114,8 +114,7 @@ TEST(Noise, RefusesWhatItsCountersCannotHold) {
   const Stream stream(1, 0, 0, Purpose::law);
   double out[32];
   for (NormalPrecision precision : kPrecisions) {
-    EXPECT_THROW(normals(kernels(), precision, stream, {0, 0, 1}, std::size_t{1} << 35, 32, out),
-                 std::out_of_range);
+    EXPECT_THROW(normals(kernels(), precision, stream, {0, 0, 1}, std::size_t{1} << 35, 32, out), std::out_of_range);
     EXPECT_THROW(normals(kernels(), precision, stream, {0, 1, 1}, 0, 32, out), std::out_of_range);
     EXPECT_THROW(normals(kernels(), precision, stream, {0, 0, 1}, 16, 32, out), std::invalid_argument);
   }
@@ -184,8 +183,7 @@ TEST(Noise, StreamsStepsComponentsAndParticlesAreIndependent) {
     against(Stream(5, 1, 0, Purpose::law), {0, 0, 2}, "replicate");
     against(Stream(6, 0, 0, Purpose::law), {0, 0, 2}, "seed, low word");
     against(Stream(5 + (std::uint64_t{1} << 32), 0, 0, Purpose::law), {0, 0, 2}, "seed, high word");
-    for (std::size_t lag : {1, 2, 8, 16, 32, 64})
-      expect_independent(x.data(), x.data() + lag, n, "particles apart");
+    for (std::size_t lag : {1, 2, 8, 16, 32, 64}) expect_independent(x.data(), x.data() + lag, n, "particles apart");
   }
 }
 

@@ -11,8 +11,7 @@ namespace {
 
 TEST(Number, IsReadExactly) {
   using Limits = std::numeric_limits<double>;
-  for (const double x :
-       {0.0, 0.1, 1.0 / 3, Limits::max(), Limits::lowest(), Limits::min(), Limits::denorm_min()}) {
+  for (const double x : {0.0, 0.1, 1.0 / 3, Limits::max(), Limits::lowest(), Limits::min(), Limits::denorm_min()}) {
     char digits[64];
     std::snprintf(digits, sizeof digits, "%.17g", x);
     const Number number = parse_number(digits);
@@ -43,8 +42,7 @@ TEST(Number, IsRefusedWithACauseWhereThereIsOne) {
   for (const char* text : {"inf", "-Inf", "+INFINITY"})
     EXPECT_EQ(parse_number(text).problem, "'" + std::string(text) + "' is infinite");
   for (const char* text : {"1e309", "-1e309", "+2e308", "1e99999999999999999999", "1e-400"})
-    EXPECT_EQ(parse_number(text).problem,
-              "'" + std::string(text) + "' is beyond the range of double precision");
+    EXPECT_EQ(parse_number(text).problem, "'" + std::string(text) + "' is beyond the range of double precision");
   EXPECT_EQ(parse_number("-1,5").problem, "'-1,5' is not a number: decimals need a point, not a comma");
   EXPECT_EQ(parse_number("\u22121").problem, "'\u22121' is not a number: it holds the character U+2212");
   EXPECT_EQ(parse_number("\u00a01").problem, "'<U+00A0>1' is not a number: it holds the character U+00A0");
@@ -52,8 +50,7 @@ TEST(Number, IsRefusedWithACauseWhereThereIsOne) {
 
 TEST(Number, MayBeMissing) {
   for (const char* text : {"", "NA", "na", "Na", "nan", "NaN", "NAN"}) EXPECT_TRUE(is_missing(text)) << text;
-  for (const char* text : {" ", "N", "NA ", "nana", "-nan", "null", "0"})
-    EXPECT_FALSE(is_missing(text)) << text;
+  for (const char* text : {" ", "N", "NA ", "nana", "-nan", "null", "0"}) EXPECT_FALSE(is_missing(text)) << text;
 }
 }  // namespace
 }  // namespace mckean

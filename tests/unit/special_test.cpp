@@ -34,8 +34,7 @@ TEST(Special, PolygammaObeysItsRecurrence) {
   for (int n : {0, 1, 2, 3, 7, 20})
     for (double x : {0.1, 0.7, 1.3, 5.0, 19.5, 37.0, 400.0}) {
       const double step = (n % 2 == 0 ? 1 : -1) * std::tgamma(n + 1.0) * std::pow(x, -n - 1);
-      EXPECT_NEAR(polygamma(n, x + 1), polygamma(n, x) + step,
-                  1e-14 * (std::fabs(polygamma(n, x)) + std::fabs(step)));
+      EXPECT_NEAR(polygamma(n, x + 1), polygamma(n, x) + step, 1e-14 * (std::fabs(polygamma(n, x)) + std::fabs(step)));
     }
 }
 

@@ -25,9 +25,7 @@ struct Function {
   std::function<long double(long double)> exact;
 };
 
-long double sigmoid(long double x) {
-  return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
-}
+long double sigmoid(long double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
 long double softplus(long double x) { return x < 0 ? std::log1p(std::exp(x)) : x + std::log1p(std::exp(-x)); }
 
 const std::vector<Function>& functions() {
@@ -88,8 +86,8 @@ Values points(const Function& f, int count) {
     add(std::nextafter(edge, -kInf));
     add(std::ldexp(std::sqrt(0.5) + 1e-16 * (i % 16), i % 1000));
   }
-  for (double v : {0.0, 0.5, 1.0, 6.0, 700.0, 709.0, 709.782712893384, 710.4758600739439, 745.13321910194122,
-                   1e6, 0x1p30, 0x1p1000, kTiny, kNormal, kHuge})
+  for (double v : {0.0, 0.5, 1.0, 6.0, 700.0, 709.0, 709.782712893384, 710.4758600739439, 745.13321910194122, 1e6,
+                   0x1p30, 0x1p1000, kTiny, kNormal, kHuge})
     for (double s : {1.0, -1.0})
       for (double w : {std::nextafter(s * v, -kInf), s * v, std::nextafter(s * v, kInf)}) add(w);
   return x;
@@ -189,8 +187,8 @@ TEST(VectorMath, SpecialValues) {
       {Instr::lgamma, 0, kInf},
       {Instr::lgamma, -1, kInf},
   };
-  for (Instr odd : {Instr::sin, Instr::tan, Instr::asin, Instr::atan, Instr::sinh, Instr::tanh, Instr::expm1,
-                    Instr::log1p})
+  for (Instr odd :
+       {Instr::sin, Instr::tan, Instr::asin, Instr::atan, Instr::sinh, Instr::tanh, Instr::expm1, Instr::log1p})
     for (double v : {0.0, kTiny, 3 * kTiny, kNormal - kTiny}) {
       cases.push_back({odd, v, v});
       cases.push_back({odd, -v, -v});
@@ -204,8 +202,8 @@ TEST(VectorMath, SpecialValues) {
         Values x(kLanes, 0.25);
         x[lane] = c.x;
         const Values y = run(w, c.op, x), quiet = run(w, c.op, Values(kLanes, 0.25));
-        EXPECT_TRUE(same_bits(y[lane], c.y)) << kernels(w).name << " instruction " << static_cast<int>(c.op)
-                                             << " at " << c.x << " gives " << y[lane];
+        EXPECT_TRUE(same_bits(y[lane], c.y))
+            << kernels(w).name << " instruction " << static_cast<int>(c.op) << " at " << c.x << " gives " << y[lane];
         for (std::size_t j = 0; j < kLanes; ++j) EXPECT_TRUE(j == lane || same_bits(y[j], quiet[j]));
       }
 }

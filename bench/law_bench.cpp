@@ -1,0 +1,91 @@
+// A particle-step of the Kuramoto model: this project's laws against the loop that one would write by hand with the
+// standard library; and how the cost grows with N and with the level.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "harness.hpp"
+#include "law/law.hpp"
+
+namespace {
+
+using namespace mckean;
+
+constexpr const char* kKuramoto = R"toml(
+[state]
+x = 1.5
+[parameters]
+theta = 0.4
+[interaction]
+pull = "sin(x - x')"
+[drift]
+x = "theta + pull"
+[diffusion]
+x = "0.15"
+[observation]
+y = "normal(x, 1)"
+)toml";
+
+// Moments form, one thread, libm and std::normal_distribution.
+double plain_law(std::size_t particles, std::size_t steps, double dt) {
+  std::mt19937_64 engine(1);
+  std::normal_distribution<double> normal;
+  std::vector<double> x(particles, 1.5), s(particles), c(particles);
+  double last = 0;
+  for (std::size_t k = 0; k < steps; ++k) {
+    double ms = 0, mc = 0;
+    for (std::size_t i = 0; i < particles; ++i) {
+      s[i] = std::sin(x[i]), c[i] = std::cos(x[i]);
+      ms += s[i], mc += c[i];
+    }
+    ms /= static_cast<double>(particles), mc /= static_cast<double>(particles);
+    for (std::size_t i = 0; i < particles; ++i)
+      x[i] += (0.4 + s[i] * mc - c[i] * ms) * dt + 0.15 * std::sqrt(dt) * normal(engine);
+    last += ms;
+  }
+  return last;
+}
+}  // namespace
+
+int main() {
+  const Model model = parse_model(kKuramoto, "kuramoto");
+  const System system(model);
+  const std::vector<double> theta = model.start_values();
+  const LawNoise noise{{1, 0, 0, Purpose::law_start}, {1, 0, 0, Purpose::law}};
+  const auto law = [&](std::size_t particles, int level, double horizon, const Kernels& k) {
+    const double times[] = {horizon};
+    const Grid grid(times, level, 1.0);
+    draw_law(system, grid, theta, noise, {.particles = particles}, k);
+    return particles * grid.steps();
+  };
+
+  const std::size_t N = 512, steps = 20 * 64;
+  fmt::print("Kuramoto law, N = {}, {} steps, one thread, ns a particle-step\n", N, steps);
+  volatile double sink = 0;
+  std::vector<std::function<void()>> pieces{[&] { sink = plain_law(N, steps, 1.0 / 64); }};
+  std::vector<Width> widths;
+  for (const Width w : {Width::plain, Width::avx2, Width::avx512})
+    if (supported(w)) {
+      widths.push_back(w);
+      pieces.push_back([&, w] { law(N, 6, 20, kernels(w)); });
+    }
+  const std::vector<double> best = bench::best_of(30, pieces);
+  const double unit = 1e9 / static_cast<double>(N * steps);
+  fmt::print("  {:32} {:8.2f}\n", "std::normal_distribution + libm", best[0] * unit);
+  for (std::size_t i = 0; i < widths.size(); ++i)
+    fmt::print("  {:32} {:8.2f}   {:5.1f} times faster\n", kernels(widths[i]).name, best[i + 1] * unit,
+               best[0] / best[i + 1]);
+
+  fmt::print("cost against N (level 6) and level (N = 512), ns a particle-step\n");
+  for (const std::size_t particles : {64ul, 512ul, 4096ul, 32768ul, 262144ul}) {
+    const double t = bench::best_of(3, {[&] { law(particles, 6, particles > 10000 ? 1 : 20, kernels()); }})[0];
+    fmt::print("  N = {:<8} {:8.2f}\n", particles,
+               1e9 * t / static_cast<double>(particles * 64 * (particles > 10000 ? 1 : 20)));
+  }
+  for (const int level : {0, 2, 4, 6, 8, 10}) {
+    const double t = bench::best_of(3, {[&] { law(512, level, 20, kernels()); }})[0];
+    fmt::print("  level {:<6} {:8.2f}\n", level, 1e9 * t / (512.0 * 20 * std::ldexp(1, level)));
+  }
+}
