@@ -37,31 +37,46 @@ std::vector<double> trial_times(const Data* data) {
   return times;
 }
 
-// Tangents of the law's numbers against central differences of the same particle system, over a short run.
-// The largest error, relative to the largest tangent of its parameter.
-double law_derivative_error(const System& system, const Grid& grid, std::span<const double> theta,
-                            const LawNoise& noise, const LawOptions& base) {
+struct Disagreement {
+  double size = 1e-6, error = 0;
+  void compare(double tangent, double above, double below, double h, double value) {
+    // A tangent that vanishes is compared with the value itself.
+    size = std::max({size, std::abs(tangent), 1e-3 * std::abs(value)});
+    error = std::max(error, std::abs(tangent - (above - below) / (2 * h)));
+  }
+};
+
+// Tangents of the law's numbers (of its particles, where an interaction is pairwise) against central differences of the
+// same particle system, over a short run. The largest error, relative to the largest tangent of its parameter.
+double law_derivative_error(const System& system, const Grid& grid, std::span<const double> theta, const LawNoise& noise,
+                            const LawOptions& base) {
   LawOptions options = base;
   options.derivative = Derivative::tangent;
   const LawPath law = draw_law(system, grid, theta, noise, options);
   options.derivative = Derivative::none;
-  const std::size_t n = law.dynamics->inputs(), parameters = law.dynamics->dynamic.size();
+  const std::size_t n = law.inputs.count(), d = law.dynamics->dimension;
   double worst = 0;
-  for (std::size_t p = 0; p < parameters && law.dynamics->field.windows.empty(); ++p) {
+  for (std::size_t p = 0; p < law.dynamics->dynamic.size(); ++p) {
     const std::size_t j = law.dynamics->dynamic[p];
     const double h = 1e-5 * std::max(1.0, std::abs(theta[j]));
     std::vector<double> up(theta.begin(), theta.end()), down = up;
     up[j] += h, down[j] -= h;
-    const LawPath above = draw_law(system, grid, up, noise, options),
-                  below = draw_law(system, grid, down, noise, options);
-    double size = 1e-6, error = 0;  // a tangent that vanishes is compared with the moments themselves
-    for (std::size_t k = 0; k < law.points; ++k)
-      for (std::size_t i = 0; i < n; ++i) {
-        const double tangent = law.tangents_at(k)[p * n + i];
-        size = std::max({size, std::abs(tangent), 1e-3 * std::abs(law.inputs_at(k)[i])});
-        error = std::max(error, std::abs(tangent - (above.inputs_at(k)[i] - below.inputs_at(k)[i]) / (2 * h)));
-      }
-    worst = std::max(worst, error / size);
+    const LawPath above = draw_law(system, grid, up, noise, options), below = draw_law(system, grid, down, noise, options);
+    Disagreement found;
+    for (std::size_t k = 0; k < law.points; ++k) {
+      const bool same_windows = std::ranges::all_of(law.dynamics->field.windows, [&](const Window& w) {
+        const std::size_t c = w.center_input;
+        return law.inputs[c][k] == above.inputs[c][k] && law.inputs[c][k] == below.inputs[c][k] &&
+               law.inputs[c + 1][k] == above.inputs[c + 1][k] && law.inputs[c + 1][k] == below.inputs[c + 1][k];
+      });
+      for (std::size_t i = 0; i < n && same_windows; ++i)
+        found.compare(law.tangents[p * n + i][k], above.inputs[i][k], below.inputs[i][k], h, law.inputs[i][k]);
+      for (std::size_t c = 0; c < d && law.position_columns > 0; ++c)
+        for (std::size_t i = 0; i < law.particles; ++i)
+          found.compare(law.position(k, d * (1 + p) + c)[i], above.position(k, c)[i], below.position(k, c)[i], h,
+                        law.position(k, c)[i]);
+    }
+    worst = std::max(worst, found.error / found.size);
   }
   return worst;
 }

@@ -7,7 +7,7 @@
 namespace mckean {
 
 void fill_start(const Model& model, const Kernels& kernels, NormalPrecision precision, const Stream& stream,
-                std::size_t rows, Columns& x) {
+                std::uint32_t number, std::size_t rows, Columns& x) {
   const std::size_t d = model.dimension(), padded = (rows + kTileSize - 1) / kTileSize * kTileSize;
   for (std::size_t c = 0; c < d; ++c) {
     const Component& component = model.components()[c];
@@ -15,7 +15,7 @@ void fill_start(const Model& model, const Kernels& kernels, NormalPrecision prec
       std::fill_n(x[c], padded, component.start);
       continue;
     }
-    normals(kernels, precision, stream, {0, static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(d)}, 0, padded,
+    normals(kernels, precision, stream, {number, static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(d)}, 0, padded,
             x[c]);
     for (std::size_t i = 0; i < padded; ++i) x[c][i] = component.start + component.start_sd * x[c][i];
   }
@@ -76,7 +76,7 @@ void Cloud::set_parameters(std::span<const double> theta) {
 void Cloud::start(const Stream& stream, NormalPrecision precision) {
   now_ = 0;
   measured_ = false;
-  fill_start(model_, kernels_, precision, stream, particles_, state_[0]);
+  fill_start(model_, kernels_, precision, stream, 0, particles_, state_[0]);
   for (std::size_t i = 0; i < dynamics_.tangents; ++i)
     std::fill_n(state_[0][dynamics_.dimension + i], state_[0].rows(), 0.0);
 }

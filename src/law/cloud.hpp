@@ -38,8 +38,9 @@ class Columns {
   std::size_t columns_ = 0;
 };
 
-// The columns x of `rows` particles at time 0: start + sd · z.
-void fill_start(const Model&, const Kernels&, NormalPrecision, const Stream&, std::size_t rows, Columns& x);
+// The columns x of `rows` particles at time 0: start + sd · z, with the normals of step `number`.
+void fill_start(const Model&, const Kernels&, NormalPrecision, const Stream&, std::uint32_t number, std::size_t rows,
+                Columns& x);
 
 // Means of pairwise kernels over all particles of a law, for one block of particles that feel it.
 // others: the law's columns x (and S), each `count` long.

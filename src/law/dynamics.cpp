@@ -32,25 +32,34 @@ bool is_costly(Expr e) {
   }
 }
 
-// factor · e with the factor multiplied into the terms of a sum, so that an Euler step is one linear combination.
-// Safe here because the result is added to x, whose rounding is no smaller.
-Expr distribute(Expr factor, Expr e) {
-  const unsigned varying = Kind::state | Kind::column;
-  switch (e.op()) {
-    case Op::add:
-      return distribute(factor, e.operand(0)) + distribute(factor, e.operand(1));
-    case Op::sub:
-      return distribute(factor, e.operand(0)) - distribute(factor, e.operand(1));
-    case Op::neg:
-      return -distribute(factor, e.operand(0));
-    case Op::mul:
-      for (std::size_t i = 0; i < 2; ++i)
-        if (!e.operand(i).has(varying)) return distribute(factor * e.operand(i), e.operand(1 - i));
-      return factor * e;
-    default:
-      return factor * e;
+// factor · e with the factor multiplied into the terms of a sum, so that an Euler step is one linear combination. Sums
+// that are used more than once stay whole. Safe here because the result is added to x, whose rounding is no smaller.
+class Distributed {
+ public:
+  explicit Distributed(Expr root) : root_(root) {
+    for (const Expr e : reachable(std::span(&root, 1)))
+      for (std::size_t i = 0; i < e.arity(); ++i) ++uses_[e.operand(i).id()];
   }
-}
+  Expr operator()(Expr factor) { return over(factor, root_); }
+
+ private:
+  Expr over(Expr factor, Expr e) {
+    if (e != root_ && uses_[e.id()] > 1) return factor * e;
+    switch (e.op()) {
+      case Op::add: return over(factor, e.operand(0)) + over(factor, e.operand(1));
+      case Op::sub: return over(factor, e.operand(0)) - over(factor, e.operand(1));
+      case Op::neg: return -over(factor, e.operand(0));
+      case Op::mul:
+        for (std::size_t i = 0; i < 2; ++i)
+          if (!e.operand(i).has(Kind::state | Kind::column)) return over(factor * e.operand(i), e.operand(1 - i));
+        return factor * e;
+      default: return factor * e;
+    }
+  }
+
+  Expr root_;
+  std::unordered_map<std::uint32_t, std::size_t> uses_;
+};
 
 // Writes the expressions of a model's dynamics, from which the programs are compiled.
 class Writer {
@@ -166,7 +175,7 @@ class Writer {
   std::vector<Expr> euler_step() const {
     std::vector<Expr> next;
     for (const auto& c : model_.components()) {
-      next.push_back(c.symbol + distribute(dt_, substitute(c.drift, field_.replace)));
+      next.push_back(c.symbol + Distributed(substitute(c.drift, field_.replace))(dt_));
       for (std::size_t j = 0; j < z_.size(); ++j) next.back() = next.back() + (root_dt_ * c.diffusion[j]) * z_[j];
     }
     return next;

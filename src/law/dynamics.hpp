@@ -39,6 +39,7 @@ struct Dynamics {
 
   std::size_t moments() const { return field.moments.size(); }
   std::size_t inputs() const { return field.inputs.size(); }
+  bool reads_law() const { return inputs() > 0 || !field.pairwise.empty(); }  // else it is an ordinary diffusion
 };
 
 // Everything that is compiled for a model, made when first needed and shared by all threads.

@@ -3,22 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 namespace mckean {
 namespace {
 
 constexpr double kTolerance = 1e-10;  // absolute, relative to the kernel's size where that exceeds 1
-
-double chebyshev_sum(std::span<const double> left, const std::vector<double>& c, std::span<const double> right) {
-  const std::size_t n = left.size();
-  double total = 0;
-  for (std::size_t p = 0; p < n; ++p) {
-    double row = 0;
-    for (std::size_t q = 0; q < n; ++q) row += c[p * n + q] * right[q];
-    total += left[p] * row;
-  }
-  return total;
-}
 
 std::vector<double> polynomials_at(double u, std::size_t rank) {
   std::vector<double> t(rank);
@@ -30,7 +20,8 @@ std::vector<double> polynomials_at(double u, std::size_t rank) {
 Range window_for(double low, double high, double margin) {
   const double reach = std::max(0.5 * (high - low), 1e-3);
   // Rounding the center costs up to 1/16 of the half-width.
-  const double half = std::exp2(std::ceil(std::log2((1 + 0.5 * margin) * reach * 16.0 / 15.0)));
+  const double needed = (1 + 0.5 * margin) * reach * 16.0 / 15.0;
+  const double half = std::exp2(std::ceil(4 * std::log2(needed)) / 4);
   return {std::round(0.5 * (low + high) / (half / 8)) * (half / 8), half};
 }
 
@@ -132,9 +123,16 @@ void Expander::check(std::size_t e, const Matrix& c, Range own, Range other) {
     if (!std::isfinite(v)) throw RankTooLow{};
     size = std::max(size, std::abs(v));
   }
-  for (std::size_t i = 0; i < points; ++i)
-    for (std::size_t j = 0; j < points; ++j)
-      if (std::abs(chebyshev_sum(t[i], c, t[j]) - exact[i * points + j]) > kTolerance * size) throw RankTooLow{};
+  std::vector<double> row(rank_);
+  for (std::size_t i = 0; i < points; ++i) {
+    std::ranges::fill(row, 0.0);
+    for (std::size_t p = 0; p < rank_; ++p)
+      for (std::size_t q = 0; q < rank_; ++q) row[q] += t[i][p] * c[p * rank_ + q];
+    for (std::size_t j = 0; j < points; ++j) {
+      const double expanded = std::inner_product(row.begin(), row.end(), t[j].begin(), 0.0);
+      if (std::abs(expanded - exact[i * points + j]) > kTolerance * size) throw RankTooLow{};
+    }
+  }
 }
 
 const std::vector<Expander::Matrix>& Expander::coefficients(std::size_t e, Range own, Range other) {

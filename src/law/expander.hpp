@@ -17,8 +17,8 @@ struct Range {
 // A kernel is not represented to 1e-10 with this many terms: the draw is repeated with more.
 struct RankTooLow {};
 
-// The range for particles between low and high: half-widths are powers of two and centers multiples of an
-// eighth of them, so that a range, once expanded, serves many steps.
+// The range for particles between low and high: half-widths are powers of 2^(1/4) and centers multiples of an eighth of
+// them, so that a range, once expanded, serves many steps.
 Range window_for(double low, double high, double margin);
 
 class Expander {

@@ -16,6 +16,10 @@ std::string parameters_to_text(const Model& model, std::span<const double> theta
   return text.empty() ? "no parameters" : text;
 }
 
+void LawPath::append_inputs(std::size_t point, std::vector<double>& to) const {
+  for (std::size_t i = 0; i < inputs.count(); ++i) to.push_back(inputs[i][point]);
+}
+
 void report_overflow(const Model& model, std::span<const double> theta, int level, double time, const char* who) {
   throw NumericalError(
       fmt::format("model '{}': {} overflow by t = {:.6g}, level {}, with {}; the Euler steps may be too long (raise "
@@ -57,7 +61,9 @@ class Runner {
     // A number that is not finite stays so, and moments need not show it: look now and then, and at the end.
     if ((k % 16 == 0 || k == grid_.steps()) && !cloud_.finite())
       report_overflow(model_, theta_, grid_.level, grid_.time[k], "the particles of the law");
-    cloud_.measure(grid_.time[k], options_.margin, windows_ ? windows_->inputs_at(k).data() : nullptr);
+    given_.clear();
+    if (windows_) windows_->append_inputs(k, given_);
+    cloud_.measure(grid_.time[k], options_.margin, windows_ ? given_.data() : nullptr);
     for (const auto* values : {&cloud_.inputs(), &cloud_.tangents()})
       for (const double v : *values)
         if (!std::isfinite(v)) report_overflow(model_, theta_, grid_.level, grid_.time[k], "the moments of the law");
@@ -71,20 +77,25 @@ class Runner {
   Cloud cloud_;
   LawWatcher watch_;
   const LawPath* windows_ = nullptr;
+  std::vector<double> given_;
 };
 
 LawPath empty_path(std::shared_ptr<const Dynamics> dynamics, std::size_t particles, const Grid& grid) {
-  LawPath path{std::move(dynamics), particles, grid.steps() + 1, {}, {}, {}, 0};
+  LawPath path;
+  path.dynamics = std::move(dynamics);
+  path.particles = particles;
+  path.points = grid.steps() + 1;
   const Dynamics& d = *path.dynamics;
-  path.inputs.reserve(path.points * d.inputs());
+  path.inputs = Columns(d.inputs(), path.points);
+  if (d.tangents) path.tangents = Columns(d.inputs() * d.dynamic.size(), path.points);
   if (!d.field.pairwise.empty()) path.position_columns = d.dimension + d.tangents;
   return path;
 }
 
 LawWatcher recorder(LawPath& path) {
-  return [&path](std::size_t, const Cloud& cloud) {
-    path.inputs.insert(path.inputs.end(), cloud.inputs().begin(), cloud.inputs().end());
-    path.tangents.insert(path.tangents.end(), cloud.tangents().begin(), cloud.tangents().end());
+  return [&path](std::size_t k, const Cloud& cloud) {
+    for (std::size_t i = 0; i < path.inputs.count(); ++i) path.inputs[i][k] = cloud.inputs()[i];
+    for (std::size_t i = 0; i < path.tangents.count(); ++i) path.tangents[i][k] = cloud.tangents()[i];
     for (std::size_t c = 0; c < path.position_columns; ++c)
       path.positions.insert(path.positions.end(), cloud.state()[c], cloud.state()[c] + path.particles);
   };
@@ -125,6 +136,7 @@ LawPath draw_once(const System& system, const Grid& grid, std::span<const double
                   const LawOptions& options, std::size_t rank, const Kernels& kernels,
                   const LawPath* windows = nullptr) {
   LawPath path = empty_path(system.dynamics(rank, options.derivative == Derivative::tangent), options.particles, grid);
+  if (!path.dynamics->reads_law()) return path;
   run(system, grid, theta, noise, options, *path.dynamics, kernels, recorder(path), windows);
   return path;
 }
@@ -132,27 +144,26 @@ LawPath draw_once(const System& system, const Grid& grid, std::span<const double
 // The paper's derivative: the law again at θ − Δ_l e_j with the same Brownian increments. draw(θ, windows) runs it.
 template <class Draw>
 void add_finite_differences(LawPath& law, std::span<const double> theta, double delta, Draw&& draw) {
-  const std::size_t n = law.dynamics->inputs(), parameters = law.dynamics->dynamic.size();
-  const std::size_t columns = law.position_columns, N = law.particles;
-  law.tangents.resize(law.points * parameters * n);
-  std::vector<double> positions(law.points * columns * (1 + parameters) * N);
-  for (std::size_t k = 0; k < law.points; ++k)
-    std::copy_n(law.positions.begin() + static_cast<std::ptrdiff_t>(k * columns * N), columns * N,
-                positions.begin() + static_cast<std::ptrdiff_t>(k * columns * (1 + parameters) * N));
+  const std::size_t n = law.inputs.count(), parameters = law.dynamics->dynamic.size();
+  const std::size_t columns = law.position_columns, all = columns * (1 + parameters);
+  law.tangents = Columns(n * parameters, law.points);
+  std::vector<double> positions(law.points * all * law.particles);
+  const auto place = [&](std::size_t point, std::size_t column) { return positions.data() + (point * all + column) * law.particles; };
+  for (std::size_t k = 0; k < law.points && columns > 0; ++k)
+    std::copy_n(law.position(k, 0), columns * law.particles, place(k, 0));
   for (std::size_t p = 0; p < parameters; ++p) {
     std::vector<double> shifted(theta.begin(), theta.end());
     shifted[law.dynamics->dynamic[p]] -= delta;
     const LawPath there = draw(shifted, law);
-    for (std::size_t k = 0; k < law.points; ++k) {
-      for (std::size_t i = 0; i < n; ++i)
-        law.tangents[(k * parameters + p) * n + i] = (law.inputs[k * n + i] - there.inputs[k * n + i]) / delta;
-      for (std::size_t i = 0; i < columns * N; ++i)
-        positions[(k * (1 + parameters) + 1 + p) * columns * N + i] =
-            (law.positions[k * columns * N + i] - there.positions[k * columns * N + i]) / delta;
-    }
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t k = 0; k < law.points; ++k)
+        law.tangents[p * n + i][k] = (law.inputs[i][k] - there.inputs[i][k]) / delta;
+    for (std::size_t k = 0; k < law.points && columns > 0; ++k)
+      for (std::size_t i = 0; i < columns * law.particles; ++i)
+        place(k, columns * (1 + p))[i] = (law.position(k, 0)[i] - there.position(k, 0)[i]) / delta;
   }
   law.positions = std::move(positions);
-  law.position_columns = columns * (1 + parameters);
+  law.position_columns = all;
 }
 }  // namespace
 
@@ -186,6 +197,7 @@ std::pair<LawPath, LawPath> draw_pair(const System& system, const Grid& fine, co
   const auto dynamics = system.dynamics(rank, options.derivative == Derivative::tangent);
   const std::size_t sources = dynamics->sources;
   std::pair paths(empty_path(dynamics, options.particles, fine), empty_path(dynamics, coarse_particles, coarse));
+  if (!dynamics->reads_law()) return paths;
   Runner upper(system, fine, theta, *dynamics, options.particles, options, kernels, recorder(paths.first));
   Runner lower(system, coarse, coarse_theta, *dynamics, coarse_particles, options, kernels, recorder(paths.second));
   if (windows) upper.use_windows_of(windows->first), lower.use_windows_of(windows->second);
@@ -220,9 +232,8 @@ std::pair<LawPath, LawPath> draw_coupled_laws(const System& system, const Grid& 
     auto both = draw_pair(system, fine, coarse, theta, coarse_theta, noise, options, coarse_particles, r, kernels);
     if (options.derivative == Derivative::finite_difference) {
       // Each level is shifted by its own Δ, both with the increments of the pair.
-      const std::pair<LawPath, LawPath> windows = both;
       const auto again = [&](std::span<const double> a, std::span<const double> b) {
-        return draw_pair(system, fine, coarse, a, b, noise, options, coarse_particles, r, kernels, &windows);
+        return draw_pair(system, fine, coarse, a, b, noise, options, coarse_particles, r, kernels, &both);
       };
       add_finite_differences(both.first, theta, std::ldexp(1.0, -fine.level),
                              [&](std::span<const double> s, const LawPath&) { return again(s, coarse_theta).first; });
@@ -236,7 +247,7 @@ std::pair<LawPath, LawPath> draw_coupled_laws(const System& system, const Grid& 
 
 std::size_t find_rank(const System& system, const Grid& grid, std::span<const double> theta, const LawNoise& noise,
                       const LawOptions& options) {
-  if (system.ranks().size() == 1) return 0;
+  if (system.ranks().size() == 1) return 0;  // nothing to choose
   return with_enough_rank(system, options.first_rank,
                           [&](std::size_t r) {
                             run_law(system, grid, theta, noise, options, r, kernels(),

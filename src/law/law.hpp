@@ -30,19 +30,15 @@ struct LawNoise {
 struct LawPath {
   std::shared_ptr<const Dynamics> dynamics;
   std::size_t particles = 0, points = 0;
-  std::vector<double> inputs;    // point by point: MeanField::inputs
-  std::vector<double> tangents;  // point by point, parameter by parameter: their derivatives
+  Columns inputs;    // MeanField::inputs, one column each, a row for each point
+  Columns tangents;  // their derivatives, parameter by parameter
   // Where an interaction is pairwise, the particles themselves, point by point: the columns x, then S.
   std::vector<double> positions;
   std::size_t position_columns = 0;
 
-  std::span<const double> inputs_at(std::size_t k) const {
-    const std::size_t n = dynamics->inputs();
-    return {inputs.data() + k * n, n};
-  }
-  std::span<const double> tangents_at(std::size_t k) const {
-    const std::size_t n = dynamics->inputs() * dynamics->dynamic.size();
-    return {tangents.data() + k * n, n};
+  void append_inputs(std::size_t point, std::vector<double>& to) const;
+  const double* position(std::size_t point, std::size_t column) const {
+    return positions.data() + (point * position_columns + column) * particles;
   }
 };
 

@@ -1,0 +1,65 @@
+// Particles that move by the Euler kernel given a law: what every filter is made of.
+#pragma once
+
+#include <optional>
+
+#include "law/law.hpp"
+
+namespace mckean {
+
+// A particle left the window on which the law's interaction is expanded: draw the law again with a wider margin.
+struct WindowLeft {};
+
+// Calls use(law) with a law drawn by draw(margin), again with wider margins while particles leave its windows. Ends,
+// because wide windows need ranks that fall through to pairwise sums, which have no windows.
+template <class Draw, class Use>
+auto with_wide_enough_law(Draw&& draw, Use&& use) {
+  for (double margin = 1;; margin *= 2) {
+    try {
+      return use(draw(margin));
+    } catch (const WindowLeft&) {
+    }
+  }
+}
+
+class Particles {
+ public:
+  Particles(const System&, const Grid&, std::size_t count, NormalPrecision, const Kernels&);
+
+  // The law that is felt from now on, and the parameters.
+  void set_law(const LawPath&, std::span<const double> theta);
+
+  void start(const Stream&, std::uint32_t series);
+
+  // x + a Δ + σ √Δ z over steps from .. to − 1 of the grid; step k uses normals number first_noise + k. Throws
+  // NumericalError where a particle is not finite at the end, WindowLeft.
+  void move(std::size_t from, std::size_t to, const Stream&, std::size_t first_noise);
+
+  // Particle i becomes a copy of particle ancestors[i].
+  void select(std::span<const std::uint32_t> ancestors);
+
+  std::size_t count() const { return count_; }
+  const Columns& x() const { return x_[now_]; }
+
+ private:
+  void step(std::size_t k, const Stream&, std::size_t noise_step);
+  void stay_inside() const;
+  void read_pairwise(std::size_t k);
+
+  const System& system_;
+  const Grid& grid_;
+  const Kernels& kernels_;
+  NormalPrecision precision_;
+  std::size_t count_;
+  const LawPath* law_ = nullptr;
+  std::vector<double> theta_;
+  std::shared_ptr<const Dynamics> dynamics_;  // of the frames
+  std::optional<Frame> move_, pair_;
+  Columns x_[2], xi_;
+  std::size_t now_ = 0;
+  AlignedBuffer noise_;
+  std::vector<double> uniforms_;
+  std::vector<const double*> in_;
+  std::vector<double*> out_;
+};
+}  // namespace mckean

@@ -1,0 +1,25 @@
+#include "smooth/schedule.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace mckean {
+
+Schedule::Schedule(const Data& d, int level, double unit) : data(d), grid(observation_times(d), level, unit) {
+  const std::vector<double> times = observation_times(d);
+  for (const auto& s : d.series) {
+    visits.emplace_back();
+    for (std::size_t row = 0; row < s.times.size(); ++row) {
+      const auto at = std::ranges::lower_bound(times, s.times[row]) - times.begin();
+      visits.back().push_back({grid.points[static_cast<std::size_t>(at)], row});
+    }
+  }
+}
+
+std::string Schedule::where(std::size_t series, const Visit& v) const {
+  const Series& s = data.series[series];
+  return fmt::format("{}:{}: t = {:.6g}{}", data.source, s.lines[v.row], s.times[v.row],
+                     s.name.empty() ? "" : ", series " + s.name);
+}
+}  // namespace mckean

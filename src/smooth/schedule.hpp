@@ -1,0 +1,24 @@
+// Data on a grid: when each series is observed.
+#pragma once
+
+#include "law/grid.hpp"
+
+namespace mckean {
+
+struct Schedule {
+  struct Visit {
+    std::size_t point, row;  // of the grid, of the series
+  };
+  Schedule(const Data&, int level, double unit);
+
+  const Data& data;
+  Grid grid;
+  std::vector<std::vector<Visit>> visits;  // series by series, in order of time
+
+  std::span<const double> values(std::size_t series, const Visit& v) const {
+    const std::size_t width = data.columns.size();
+    return std::span(data.series[series].values).subspan(v.row * width, width);
+  }
+  std::string where(std::size_t series, const Visit&) const;  // "file:12: t = 3, series a"
+};
+}  // namespace mckean
