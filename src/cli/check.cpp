@@ -48,8 +48,8 @@ struct Disagreement {
 
 // Tangents of the law's numbers (of its particles, where an interaction is pairwise) against central differences of the
 // same particle system, over a short run. The largest error, relative to the largest tangent of its parameter.
-double law_derivative_error(const System& system, const Grid& grid, std::span<const double> theta, const LawNoise& noise,
-                            const LawOptions& base) {
+double law_derivative_error(const System& system, const Grid& grid, std::span<const double> theta,
+                            const LawNoise& noise, const LawOptions& base) {
   LawOptions options = base;
   options.derivative = Derivative::tangent;
   const LawPath law = draw_law(system, grid, theta, noise, options);
@@ -61,7 +61,8 @@ double law_derivative_error(const System& system, const Grid& grid, std::span<co
     const double h = 1e-5 * std::max(1.0, std::abs(theta[j]));
     std::vector<double> up(theta.begin(), theta.end()), down = up;
     up[j] += h, down[j] -= h;
-    const LawPath above = draw_law(system, grid, up, noise, options), below = draw_law(system, grid, down, noise, options);
+    const LawPath above = draw_law(system, grid, up, noise, options),
+                  below = draw_law(system, grid, down, noise, options);
     Disagreement found;
     for (std::size_t k = 0; k < law.points; ++k) {
       const bool same_windows = std::ranges::all_of(law.dynamics->field.windows, [&](const Window& w) {
@@ -97,6 +98,7 @@ double expression_derivative_error(const Model& model) {
   for (std::size_t p = 0; p < model.parameters().size(); ++p)
     point[model.parameter_symbols()[p].id()] = model.parameters()[p].start;
   double worst = 0;
+  std::erase_if(roots, [](Expr e) { return e.is_number(); });
   for (const Expr root : roots)
     for (const Expr symbol : reachable(std::span(&root, 1))) {
       if (symbol.op() != Op::symbol || symbol.has(Kind::time | Kind::observed)) continue;
@@ -163,27 +165,38 @@ void describe_model(const Model& model, Report& r) {
   r.json["observed"] = model.columns();
 }
 
+std::string shortened(std::string text, std::size_t most = 100) {
+  return text.size() > most ? text.substr(0, most) + " …" : text;
+}
+
 void describe_interactions(const Model& model, const Dynamics& dynamics, Report& r) {
   r.json["interactions"] = Json::array();
   const MeanField& field = dynamics.field;
-  for (std::size_t i = 0; i < model.interactions().size(); ++i) {
-    const auto& interaction = model.interactions()[i];
-    const char* cost = field.methods[i] == Method::pairwise ? "N a particle and step" : "O(1) a particle and step";
-    r.json["interactions"].push_back({{"name", interaction.name},
+  const auto cost = [](Method m) {
+    return m == Method::pairwise ? "N a particle and step" : "O(1) a particle and step";
+  };
+  for (std::size_t i = 0; i < model.interactions().size(); ++i)
+    r.json["interactions"].push_back({{"name", model.interactions()[i].name},
                                       {"method", method_name(field.methods[i])},
                                       {"rank", field.ranks[i]},
-                                      {"cost", cost}});
-    if (i >= 8) continue;
-    r.line("interaction   {}: {} -> {}{}, {}", interaction.name, to_text(interaction.kernel),
-           method_name(field.methods[i]),
-           field.methods[i] == Method::pairwise ? "" : fmt::format(", rank {}", field.ranks[i]), cost);
+                                      {"cost", cost(field.methods[i])}});
+  std::size_t first = 0;  // channel of each interaction as it is written; a vector has one for each component
+  for (const auto& [name, kernel] : model.spec().interactions) {
+    std::size_t channels = 0;
+    while (first + channels < model.interactions().size() &&
+           model.interactions()[first + channels].symbol.symbol().name == name)
+      ++channels;
+    const Method method = field.methods[first];
+    r.line("interaction   {}{}: {} -> {}{}, {}", name, channels > 1 ? fmt::format("[1..{}]", channels) : "",
+           to_text(kernel), method_name(method),
+           method == Method::pairwise ? "" : fmt::format(", rank {}", field.ranks[first]), cost(method));
+    first += channels;
   }
-  if (model.interactions().size() > 8) r.line("              and {} more", model.interactions().size() - 8);
   std::string moments;
-  for (std::size_t m = 0; m < field.exact && m < 8; ++m) moments += (m ? ", " : "") + to_text(field.moments[m]);
+  for (std::size_t m = 0; m < field.exact && moments.size() < 100; ++m)
+    moments += (m ? ", " : "") + shortened(to_text(field.moments[m]));
   r.json["moments"] = field.moments.size();
-  if (field.exact > 0)
-    r.line("moments       {} in all: means of {}{}", field.moments.size(), moments, field.exact > 8 ? ", …" : "");
+  if (field.exact > 0) r.line("moments       {} in all: means of {}", field.moments.size(), shortened(moments));
 }
 
 void describe_data(const Data& data, Report& r) {

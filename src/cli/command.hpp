@@ -30,15 +30,27 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+// Checks of an option's text.
+CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
+CLI::Validator positive_number();
+
+constexpr std::uint64_t kMostParticles = 1'000'000'000, kMostRepeats = 1'000'000, kMostThreads = 1024,
+                        kMostIterations = 1'000'000'000;
+
 // One JSON object on stdout.
 void print_json(const nlohmann::ordered_json&);
+nlohmann::ordered_json parameters_json(const Model&, const std::vector<double>& theta);  // name: value
 
 // Writes the whole file or none of it; "-" is stdout. Throws InputError.
 void write_file(const std::string& path, const std::string& text);
+void require_writable(const std::string& path);  // before a long computation
 
 // Each adds its subcommand, which runs when it was parsed.
 void add_new(CLI::App&);
 void add_check(CLI::App&);
 void add_simulate(CLI::App&);
 void add_loglik(CLI::App&);
+void add_score(CLI::App&);
+void add_smooth(CLI::App&);
+void add_fit(CLI::App&);
 }  // namespace mckean::cli

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "cli/command.hpp"
+#include "law/grid.hpp"
 #include "mckean/smooth.hpp"
 #include "run/parallel.hpp"
 
@@ -17,8 +18,6 @@ struct Options : CommonOptions {
 };
 
 void run(const Options& o) {
-  if (o.repeats == 0) throw InputError("--repeats must be at least 1");
-  if (o.threads == 0) throw InputError("--threads must be at least 1");
   const Stopwatch clock;
   const Model model = read_model(o.model, o.overrides());
   const Data data = read_data(o.data, model.columns());
@@ -45,8 +44,6 @@ void run(const Options& o) {
   if (shown > 5) fmt::print(stderr, "mckean: warning: and {} more of this kind\n", shown - 5);
 
   if (o.json) {
-    nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
-    for (std::size_t p = 0; p < theta.size(); ++p) parameters[model.parameters()[p].name] = theta[p];
     nlohmann::ordered_json se = nullptr;
     if (summary.se) se = *summary.se;
     return print_json({{"loglik", {{"value", summary.value}, {"se", se}}},
@@ -57,7 +54,7 @@ void run(const Options& o) {
                        {"seed", o.seed},
                        {"seconds", clock.seconds()},
                        {"particle_steps", steps},
-                       {"parameters", parameters},
+                       {"parameters", parameters_json(model, theta)},
                        {"warnings", warnings}});
   }
   fmt::print("log-likelihood  {:.6f}", summary.value);
@@ -74,14 +71,21 @@ void add_loglik(CLI::App& app) {
   command->add_option("MODEL", o->model, "model file")->required();
   command->add_option("DATA", o->data, "data file (CSV)")->required();
   command->add_option("--level", o->likelihood.level, "a unit of time is split into 2^level Euler steps")
-      ->capture_default_str();
-  command->add_option("--particles", o->likelihood.particles, "particles of the filter")->capture_default_str();
-  command->add_option("--law-particles", o->likelihood.law_particles, "particles of the law")->capture_default_str();
-  command->add_option("--repeats", o->repeats, "independent estimates that are averaged")->capture_default_str();
+      ->capture_default_str()
+      ->check(whole_number(0, kHighestLevel));
+  command->add_option("--particles", o->likelihood.particles, "particles of the filter")
+      ->capture_default_str()
+      ->check(whole_number(1, kMostParticles));
+  command->add_option("--law-particles", o->likelihood.law_particles, "particles of the law")
+      ->capture_default_str()
+      ->check(whole_number(1, kMostParticles));
+  command->add_option("--repeats", o->repeats, "independent estimates that are averaged")
+      ->capture_default_str()
+      ->check(whole_number(1, kMostRepeats));
   command->add_option("--unit", o->likelihood.unit, "unit of time (default: the median spacing of the observations)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command->add_flag("--full-normals", o->likelihood.full_precision, "64-bit instead of 32-bit normal variates");
-  command->add_option("--threads", o->threads, "threads (default: all cores)");
+  command->add_option("--threads", o->threads, "threads (default: all cores)")->check(whole_number(1, kMostThreads));
   o->add_to(*command);
   command->callback([o] { run(*o); });
 }

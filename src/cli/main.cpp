@@ -1,9 +1,11 @@
 // The command `mckean`: parses the command line, runs one subcommand, turns exceptions into exit status.
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <new>
 
 #include "cli/command.hpp"
+#include "expr/parse.hpp"
 #include "program/kernels.hpp"
 
 namespace {
@@ -13,6 +15,18 @@ constexpr int kFailed = 1, kBadInput = 2;
 int complain(int status, const std::string& message) {
   fmt::print(stderr, "mckean: {}\n", message);
   return status;
+}
+
+// What is wrong with the command line, and where help is.
+std::string usage_problem(const CLI::App& app, const CLI::ParseError& e, const std::string& first) {
+  if (!app.get_subcommands().empty())
+    return fmt::format("{}; see 'mckean {} --help'", e.what(), app.get_subcommands()[0]->get_name());
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) known.push_back(command->get_name());
+  if (first.empty()) return fmt::format("a command is required: {}; see 'mckean --help'", fmt::join(known, ", "));
+  if (first.starts_with('-'))
+    return fmt::format("'{}' is not understood: a command comes first, one of {}", first, fmt::join(known, ", "));
+  return fmt::format("there is no command '{}'; {}", first, mckean::suggestion(first, known));
 }
 }  // namespace
 
@@ -25,13 +39,17 @@ int main(int argc, char** argv) {
   mckean::cli::add_check(app);
   mckean::cli::add_simulate(app);
   mckean::cli::add_loglik(app);
+  mckean::cli::add_score(app);
+  mckean::cli::add_smooth(app);
+  mckean::cli::add_fit(app);
   try {
     app.parse(argc, argv);
+    if (std::fflush(stdout) != 0) return complain(kFailed, "the result could not be written to stdout; is it full?");
     return 0;
   } catch (const CLI::Success& e) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
-    return complain(kBadInput, fmt::format("{}; see 'mckean --help'", e.what()));
+    return complain(kBadInput, usage_problem(app, e, argc > 1 ? argv[1] : ""));
   } catch (const mckean::InputError& e) {
     return complain(kBadInput, e.what());
   } catch (const mckean::NumericalError& e) {

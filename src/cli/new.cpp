@@ -1,9 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "cli/command.hpp"
-#include "expr/parse.hpp"
+#include "expr/utf8.hpp"
 
 namespace mckean::cli {
 namespace {
@@ -38,6 +39,12 @@ x = "s"                              # 0 for a component without noise; a list g
 [observation]                        # also student_t, lognormal, poisson, negative_binomial, binomial,
 y = "normal(x, tau)"                 # or {{ log_density = "-0.5*((y - x)/tau)^2" }}
 )toml";
+
+bool is_model_name(const std::string& name) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  });
+}
 }  // namespace
 
 void add_new(CLI::App& app) {
@@ -51,8 +58,8 @@ void add_new(CLI::App& app) {
   command->callback([o] {
     const std::string stem = o->name.ends_with(".toml") ? o->name.substr(0, o->name.size() - 5) : o->name;
     const std::string model = std::filesystem::path(stem).filename().string(), file = stem + ".toml";
-    if (model.empty() || model.find_first_of("\"\\\n\r\t") != std::string::npos)
-      throw InputError(fmt::format("'{}' cannot be the name of a model; use letters, digits, - and _", o->name));
+    if (!is_model_name(model))
+      throw InputError(fmt::format("{} cannot be the name of a model; use letters, digits, - and _", shown(o->name)));
     if (std::filesystem::exists(file)) throw InputError(fmt::format("{}: exists already; choose another name", file));
     const std::string text = fmt::format(kStarter, model);
     parse_model(text, file, o->overrides());  // what is written works

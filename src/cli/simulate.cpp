@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <functional>
 
 #include "cli/command.hpp"
+#include "law/grid.hpp"
 #include "mckean/simulate.hpp"
 #include "model/number.hpp"
 
@@ -16,60 +19,94 @@ struct Options : CommonOptions {
   SimulateOptions simulation;
 };
 
-double number(std::string_view text) {
-  const Number n = parse_number(text);
-  if (!n.problem.empty()) throw InputError(fmt::format("--times: {}", n.problem));
-  return n.value;
-}
-
 // "100": 1, 2, ..., 100. "0.5:0.5:50": from, step, to. "0.3,1,2.5": as listed.
-std::vector<double> parse_times(const std::string& text) {
-  std::vector<std::string_view> parts;
-  const char separator = text.find(':') != std::string::npos ? ':' : ',';
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, at), text.size());
-    parts.push_back(std::string_view(text).substr(at, end - at));
-    at = end + 1;
+class Times {
+ public:
+  static std::vector<double> parse(const std::string& text) { return Times(text).all(); }
+
+ private:
+  static constexpr double kMost = 1e7;
+
+  explicit Times(const std::string& text) : text_(text) {}
+
+  [[noreturn]] void fail(const std::string& problem) const {
+    throw InputError(
+        fmt::format("--times {}: {}; give T for 1, 2, …, T, or FROM:STEP:TO, or a list T1,T2,…", text_, problem));
   }
-  constexpr double most = 1e7;
-  std::vector<double> times;
-  if (separator == ',' && parts.size() > 1) {
-    for (const auto p : parts) times.push_back(number(p));
-  } else {
-    if (parts.size() != 1 && parts.size() != 3) throw InputError("--times: give T, FROM:STEP:TO or a list T1,T2,…");
-    const double from = parts.size() == 3 ? number(parts[0]) : 1, step = parts.size() == 3 ? number(parts[1]) : 1;
-    const double to = number(parts.back());
-    if (parts.size() == 1 && (to < 1 || to != std::floor(to)))
-      throw InputError(fmt::format("--times {}: T must be a whole number from 1", text));
-    if (!(step > 0) || to < from)
-      throw InputError(fmt::format("--times {}: the step must be positive and the end not before the start", text));
-    if ((to - from) / step > most) throw InputError(fmt::format("--times {}: more than {:.0g} times", text, most));
+
+  std::vector<double> numbers(char separator) const {
+    std::vector<double> out;
+    for (std::size_t at = 0; at <= text_.size();) {
+      const std::size_t end = std::min(text_.find(separator, at), text_.size());
+      const Number n = parse_number(std::string_view(text_).substr(at, end - at));
+      if (!n.problem.empty()) fail(n.problem);
+      out.push_back(n.value);
+      at = end + 1;
+    }
+    return out;
+  }
+
+  std::vector<double> range(double from, double step, double to) const {
+    if (!(step > 0) || to < from) fail("the step must be positive and the end not before the start");
+    if ((to - from) / step > kMost) fail(fmt::format("these are more than {:.0f} times", kMost));
+    std::vector<double> times;
     const auto n = static_cast<std::size_t>(std::floor((to - from) / step * (1 + 1e-12) + 1e-9));
     for (std::size_t i = 0; i <= n; ++i) times.push_back(from + static_cast<double>(i) * step);
+    return times;
   }
-  for (std::size_t i = 0; i < times.size(); ++i)
-    if (times[i] < 0 || (i > 0 && times[i] <= times[i - 1]))
-      throw InputError(fmt::format("--times {}: times must be >= 0 and increase", text));
-  return times;
+
+  std::vector<double> all() const {
+    const bool colons = text_.find(':') != std::string::npos;
+    std::vector<double> times = numbers(colons ? ':' : ',');
+    if (colons && times.size() != 3) fail("three numbers are expected around the ':'");
+    if (times.size() == 1 && (times[0] < 1 || times[0] != std::floor(times[0])))
+      fail("T must be a whole number from 1");
+    if (colons)
+      times = range(times[0], times[1], times[2]);
+    else if (times.size() == 1)
+      times = range(1, 1, times[0]);
+    if (times[0] < 0) fail("no time may be negative");
+    if (std::ranges::adjacent_find(times, std::greater_equal()) != times.end()) fail("the times must increase");
+    return times;
+  }
+
+  const std::string& text_;
+};
+
+// Each output has a place of its own, which can be written and is not the model's.
+void check_outputs(const Options& o) {
+  const auto same = [](const std::string& a, const std::string& b) {
+    std::error_code none;
+    return a == b || std::filesystem::equivalent(a, b, none);
+  };
+  if (o.out == o.paths)
+    throw InputError(fmt::format("--out and --paths are both {}; give them different files", o.out));
+  for (const auto& [option, file] : {std::pair("--out", o.out), std::pair("--paths", o.paths)}) {
+    if (file.empty() && option != std::string("--out")) continue;
+    if (o.json && file == "-")
+      throw InputError(fmt::format("{} -: with --json stdout is for the JSON object; give a file", option));
+    if (same(file, o.model)) throw InputError(fmt::format("{} {}: this is the model file; give another", option, file));
+    require_writable(file);
+  }
 }
 
 void run(const Options& o) {
   const Stopwatch clock;
   const Model model = read_model(o.model, o.overrides());
-  const std::vector<double> times = parse_times(o.times), theta = model.start_values();
+  const std::vector<double> times = Times::parse(o.times), theta = model.start_values();
   SimulateOptions settings = o.simulation;
   settings.seed = o.seed;
   const bool with_paths = !o.paths.empty();
-  if (with_paths && (o.count == 0 || o.count > settings.law_particles))
-    throw InputError(
-        fmt::format("--count {} must be between 1 and the number of particles, {}", o.count, settings.law_particles));
+  if (with_paths && o.count > settings.law_particles)
+    throw InputError(fmt::format("--count {}: there are only {} particles; lower it, or raise --law-particles", o.count,
+                                 settings.law_particles));
+  check_outputs(o);
 
   std::string paths = "t,particle";
   for (const auto& c : model.components()) paths += "," + c.name;
   paths += "\n";
   std::size_t points = 0;
-  PathObserver record;
-  record = [&](double t, std::span<const double* const> columns) {
+  const PathObserver record = [&](double t, std::span<const double* const> columns) {
     ++points;
     for (std::size_t i = 0; with_paths && i < o.count; ++i) {
       paths += fmt::format("{},{}", number_to_text(t), i + 1);
@@ -83,8 +120,6 @@ void run(const Options& o) {
 
   const std::uint64_t steps = static_cast<std::uint64_t>(points - 1) * settings.law_particles;
   if (o.json) {
-    nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
-    for (std::size_t p = 0; p < theta.size(); ++p) parameters[model.parameters()[p].name] = theta[p];
     nlohmann::ordered_json result{{"out", o.out},
                                   {"rows", times.size() * settings.series},
                                   {"series", settings.series},
@@ -93,7 +128,7 @@ void run(const Options& o) {
                                   {"seed", o.seed},
                                   {"seconds", clock.seconds()},
                                   {"particle_steps", steps},
-                                  {"parameters", parameters}};
+                                  {"parameters", parameters_json(model, theta)}};
     if (with_paths) result["paths"] = o.paths;
     return print_json(result);
   }
@@ -109,15 +144,21 @@ void add_simulate(CLI::App& app) {
   command->add_option("--times", o->times, "observation times: T for 1, 2, …, T; FROM:STEP:TO; or a list T1,T2,…")
       ->required();
   command->add_option("--level", o->simulation.level, "a unit of time is split into 2^level Euler steps")
-      ->capture_default_str();
-  command->add_option("--law-particles", o->simulation.law_particles, "particles of the system")->capture_default_str();
+      ->capture_default_str()
+      ->check(whole_number(0, kHighestLevel));
+  command->add_option("--law-particles", o->simulation.law_particles, "particles of the system")
+      ->capture_default_str()
+      ->check(whole_number(1, kMostParticles));
   command->add_option("--series", o->simulation.series, "particles that are observed, each a series")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(whole_number(1, kMostParticles));
   command->add_option("--out", o->out, "data file to write; - for stdout")->capture_default_str();
   command->add_option("--paths", o->paths, "also write whole paths of particles to this file (CSV)");
-  command->add_option("--count", o->count, "how many particles' paths")->capture_default_str();
+  command->add_option("--count", o->count, "how many particles' paths")
+      ->capture_default_str()
+      ->check(whole_number(1, kMostParticles));
   command->add_option("--unit", o->simulation.unit, "unit of time (default: the median spacing of the times)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command->add_flag("--full-normals", o->simulation.full_precision, "64-bit instead of 32-bit normal variates");
   o->add_to(*command);
   command->callback([o] { run(*o); });

@@ -1,5 +1,5 @@
 // Forward-mode symbolic differentiation. An absent tangent is an exact zero, so that 0 * f'(x) never appears
-// and a pole of f' outside the branch taken does no harm.
+// and a pole of f' outside the branch taken does no harm: the slope of sqrt(max(x, 0)) is 0 for x < 0.
 #include <numbers>
 #include <stdexcept>
 
@@ -49,14 +49,10 @@ Expr slope(Expr e) {
       return e * (1.0 - e);
     case Op::softplus:
       return sigmoid(a);
-    case Op::relu:
-      return less(g.number(0), a);
     case Op::erf:
       return 2.0 * std::numbers::inv_sqrtpi * exp(-pow(a, 2));
     case Op::lgamma:
       return g.make(Op::polygamma, g.number(0), a);
-    case Op::polygamma:
-      break;
     default:
       break;
   }
@@ -64,14 +60,22 @@ Expr slope(Expr e) {
 }
 
 Expr plus(Expr a, Expr b) { return !a ? b : !b ? a : a + b; }
-Expr scaled(Expr tangent, Expr factor) { return tangent ? tangent * factor : tangent; }
+
+// tangent · factor; a branch in which the tangent is zero stays zero, even where the factor has a pole.
+Expr scaled(Expr tangent, Expr factor) {
+  if (!tangent) return tangent;
+  if (tangent.op() == Op::select && (tangent.operand(1).is_number(0) || tangent.operand(2).is_number(0)))
+    return select(tangent.operand(0), scaled(tangent.operand(1), factor), scaled(tangent.operand(2), factor));
+  return tangent * factor;
+}
 
 Expr power_rule(Expr e, Expr da, Expr db) {
   const Expr a = e.operand(0), b = e.operand(1);
   Expr out = scaled(da, b * pow(a, b - 1.0));
   // a^b log a, which is 0 at a = 0 where b > 0.
   if (db)
-    out = plus(out, db * select(a.graph().make(Op::equal, a, a.graph().number(0)), a.graph().number(0), e * log(a)));
+    out = plus(out,
+               scaled(db, select(a.graph().make(Op::equal, a, a.graph().number(0)), a.graph().number(0), e * log(a))));
   return out;
 }
 
@@ -83,12 +87,12 @@ Expr tangent_of(Expr e, Expr da, Expr db, Expr dc) {
     case Op::add:
       return plus(da, db);
     case Op::sub:
-      return db ? plus(da, -db) : da;
+      return plus(da, scaled(db, g.number(-1)));
     case Op::mul:
       return plus(scaled(da, e.operand(1)), scaled(db, e.operand(0)));
     case Op::div: {
       const Expr left = da ? da / e.operand(1) : da;
-      return db ? plus(left, -(e / e.operand(1)) * db) : left;
+      return plus(left, db ? scaled(db, -(e / e.operand(1))) : db);
     }
     case Op::pow:
       return power_rule(e, da, db);
@@ -99,6 +103,8 @@ Expr tangent_of(Expr e, Expr da, Expr db, Expr dc) {
     }
     case Op::select:
       return db || dc ? select(e.operand(0), db ? db : zero, dc ? dc : zero) : Expr{};
+    case Op::relu:
+      return select(less(zero, e.operand(0)), da, zero);
     case Op::polygamma:
       return scaled(db, g.make(Op::polygamma, e.operand(0) + 1.0, e.operand(1)));
     case Op::less:

@@ -125,8 +125,10 @@ Expr simplify_mul(Graph& g, Expr a, Expr b) {
   if (a.op() == Op::neg) return -(a.operand(0) * b);
   if (b.op() == Op::neg) return -(a * b.operand(0));
   if (a.is_number() && a.value() < 0) return -(g.number(-a.value()) * b);
-  if (a.is_number() && b.op() == Op::mul && b.operand(0).is_number())
-    return g.number(a.value() * b.operand(0).value()) * b.operand(1);
+  if (a.is_number() && b.op() == Op::mul && b.operand(0).is_number()) {
+    const double both = a.value() * b.operand(0).value();
+    if (std::isnormal(both)) return g.number(both) * b.operand(1);
+  }
   const auto [base_a, power_a] = base_and_power(a);
   const auto [base_b, power_b] = base_and_power(b);
   // x^2 * x is x^3; not with negative powers, where a pole at 0 would be lost.

@@ -39,9 +39,10 @@ class Parser {
   Call whole_call() {
     const std::size_t start = at_;
     Call call;
+    call.position = start;
     call.name = starts_name(peek()) ? name() : "";
     if (call.name.empty() || peek() != '(') fail(start, "a distribution such as normal(x, 1) is expected here");
-    call.arguments = arguments(&call.positions);
+    call.arguments = arguments();
     expect_end();
     return call;
   }
@@ -74,13 +75,29 @@ class Parser {
     return fmt::format("'{}'", peek());
   }
 
+  // Behind a complete expression stands something that does not continue it.
+  [[noreturn]] void refuse_rest() const {
+    if (starts_name(peek()) || is_digit(peek()) || peek() == '(' || peek() == '.')
+      fail(at_, fmt::format("an operator is missing before {}; a product is written with *", shown()));
+    if (peek() == '=') fail(at_, "'=' is no operator; equality is written ==");
+    if (peek() == '&' || peek() == '|')
+      fail(at_, fmt::format("{} is no operator; write a*b where both conditions must hold, max(a, b) for one of them",
+                            shown()));
+    fail(at_, fmt::format("{} is not understood here; the operators are + - * / ^ < <= > >= == !=", shown()));
+  }
+
   void expect_end() const {
     if (at_end()) return;
-    if (starts_name(peek()) || is_digit(peek()) || peek() == '(')
-      fail(at_, fmt::format("an operator is missing before {}; a product is written with *", shown()));
-    if (peek() == ')') fail(at_, "there is no '(' for this ')'");
-    if (peek() == '=') fail(at_, "'=' is no operator; equality is written ==");
-    fail(at_, fmt::format("{} is not understood here", shown()));
+    if (peek() == ')') fail(at_, "there is no '(' for this ')'; remove it");
+    if (peek() == ',') fail(at_, "a ',' stands between the arguments of a function only; a decimal needs a point");
+    refuse_rest();
+  }
+
+  void expect_close(std::size_t open) {
+    if (accept(')')) return;
+    if (at_end()) fail(open, "this '(' is not closed; add a ')'");
+    if (peek() == ',') fail(at_, "a ',' stands between the arguments of a function only; a decimal needs a point");
+    refuse_rest();
   }
 
   Expr comparison() {
@@ -96,7 +113,9 @@ class Parser {
       if (!text_.substr(at_).starts_with(k.text)) continue;
       advance(k.text.size());
       const Expr b = sum();
-      if (peek() == '<' || peek() == '>') fail(at_, "comparisons do not chain; nest if(…) or multiply them");
+      for (const auto& next : kinds)
+        if (text_.substr(at_).starts_with(next.text))
+          fail(at_, "comparisons do not chain; write (a < b)*(b < c) for a < b < c");
       return k.swapped ? graph_.make(k.op, b, a) : graph_.make(k.op, a, b);
     }
     return a;
@@ -139,8 +158,7 @@ class Parser {
     const std::size_t start = at_;
     if (accept('(')) {
       const Expr e = comparison();
-      if (!accept(')'))
-        fail(at_, fmt::format("')' is expected, not {}; the '(' opens at column {}", shown(), start + 1));
+      expect_close(start);
       return e;
     }
     if (is_digit(peek()) || (peek() == '.' && is_digit(peek(1)))) return number();
@@ -154,7 +172,8 @@ class Parser {
     const std::size_t start = at_;
     double v = 0;
     const auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), v);
-    if (error != std::errc{} || !std::isfinite(v)) fail(start, "this number is outside the range of double precision");
+    if (error != std::errc{} || !std::isfinite(v))
+      fail(start, "this number is outside the range of double precision; rescale");
     advance(static_cast<std::size_t>(end - (text_.data() + at_)));
     return graph_.number(v);
   }
@@ -167,17 +186,16 @@ class Parser {
     return word;
   }
 
-  std::vector<Expr> arguments(std::vector<std::size_t>* positions = nullptr) {
+  std::vector<Expr> arguments() {
     const std::size_t open = at_;
     advance();
     std::vector<Expr> args;
     if (accept(')')) return args;
     while (true) {
-      if (positions) positions->push_back(at_);
       args.push_back(comparison());
-      if (accept(')')) return args;
-      if (!accept(','))
-        fail(at_, fmt::format("',' or ')' is expected, not {}; the '(' opens at column {}", shown(), open + 1));
+      if (accept(',')) continue;
+      expect_close(open);
+      return args;
     }
   }
 
@@ -186,9 +204,7 @@ class Parser {
     if (!f) {
       if (scope_.names.contains(word))
         fail(start, fmt::format("'{}' is no function; a product is written with *", word));
-      const std::string meant = nearest(word, function_names());
-      fail(start,
-           fmt::format("there is no function '{}'{}", word, meant.empty() ? "" : "; did you mean '" + meant + "'?"));
+      fail(start, fmt::format("there is no function '{}'; {}", word, suggestion(word, function_names())));
     }
     const std::vector<Expr> args = arguments();
     if (args.size() != f->arguments)
@@ -217,13 +233,10 @@ class Parser {
     if (const auto at = scope_.barred.find(word); at != scope_.barred.end())
       fail(start, fmt::format("'{}' does not belong here: {}", word, at->second));
     if (find_function(word)) fail(start, fmt::format("the function {} needs its arguments in parentheses", word));
-    std::vector<std::string> known{"pi"};
+    std::vector<std::string> known;
     for (const auto& [n, entry] : prime ? scope_.primed : scope_.names) known.push_back(n);
-    const std::string meant = nearest(word, known);
-    fail(start,
-         fmt::format("unknown name '{}{}'{}", word, prime ? "'" : "",
-                     meant.empty() ? "; names are declared in [state], [parameters], [constants] and [interaction]"
-                                   : "; did you mean '" + meant + (prime ? "'" : "") + "'?"));
+    if (!prime) known.emplace_back("pi");
+    fail(start, fmt::format("unknown name '{}{}'; {}", word, prime ? "'" : "", suggestion(word, known)));
   }
 
   Expr component(const std::string& word, const Scope::Entry& entry) {
@@ -235,7 +248,7 @@ class Parser {
       fail(at_, fmt::format("the component of {} must be a whole number, as in {}[1]", word, word));
     advance(static_cast<std::size_t>(end - (text_.data() + at_)));
     if (!accept(']')) fail(at_, fmt::format("']' is expected, not {}", shown()));
-    if (entry.components.empty()) fail(open, fmt::format("'{}' is no vector", word));
+    if (entry.components.empty()) fail(open, fmt::format("'{}' is no vector; write it without [ ]", word));
     const auto size = static_cast<int>(entry.components.size());
     if (index < 1 || index > size) fail(open, fmt::format("'{}' has components 1 to {}, not {}", word, size, index));
     return entry.components[static_cast<std::size_t>(index - 1)];
@@ -243,7 +256,8 @@ class Parser {
 
   struct Deeper {
     explicit Deeper(Parser& p) : parser(p) {
-      if (++parser.depth_ > kDeepestNesting) parser.fail(parser.at_, "the expression is nested too deeply");
+      if (++parser.depth_ > kDeepestNesting)
+        parser.fail(parser.at_, "the expression is nested too deeply; simplify it");
     }
     ~Deeper() { --parser.depth_; }
     Deeper(const Deeper&) = delete;
@@ -264,6 +278,12 @@ bool is_name(std::string_view s) {
   for (const char c : s)
     if (!continues_name(c)) return false;
   return true;
+}
+
+std::string suggestion(const std::string& name, const std::vector<std::string>& known) {
+  const std::string meant = nearest(name, known);
+  if (!meant.empty()) return fmt::format("did you mean '{}'?", meant);
+  return fmt::format("known here {} {}", known.size() == 1 ? "is" : "are", fmt::join(known, ", "));
 }
 
 Expr parse_expression(std::string_view text, Graph& graph, const Scope& scope) {

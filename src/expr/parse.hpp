@@ -35,12 +35,15 @@ Expr parse_expression(std::string_view text, Graph&, const Scope&);
 
 struct Call {
   std::string name;
+  std::size_t position = 0;  // of the name
   std::vector<Expr> arguments;
-  std::vector<std::size_t> positions;  // of the arguments
 };
 
 // A text that is one call of a name that need not be a function of the language: normal(x, tau).
 Call parse_call(std::string_view text, Graph&, const Scope&);
 
 bool is_name(std::string_view);  // [A-Za-z_][A-Za-z0-9_]*
+
+// What to do about an unknown name: "did you mean …?" where a known one is near, else the known ones.
+std::string suggestion(const std::string& name, const std::vector<std::string>& known);
 }  // namespace mckean

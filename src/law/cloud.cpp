@@ -15,8 +15,8 @@ void fill_start(const Model& model, const Kernels& kernels, NormalPrecision prec
       std::fill_n(x[c], padded, component.start);
       continue;
     }
-    normals(kernels, precision, stream, {number, static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(d)}, 0, padded,
-            x[c]);
+    normals(kernels, precision, stream, {number, static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(d)}, 0,
+            padded, x[c]);
     for (std::size_t i = 0; i < padded; ++i) x[c][i] = component.start + component.start_sd * x[c][i];
   }
 }

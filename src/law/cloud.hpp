@@ -1,41 +1,16 @@
 // N particles that together stand for a law: Algorithm 1, one step at a time, in moments form.
 #pragma once
 
-#include <functional>
 #include <optional>
 
 #include "law/expander.hpp"
-#include "noise/noise.hpp"
+#include "law/increments.hpp"
 
 namespace mckean {
-
-// Writes the normals of one step and one source of noise for particles first .. first + count − 1.
-using NoiseSource =
-    std::function<void(std::size_t step, std::size_t source, std::size_t first, std::size_t count, double* out)>;
 
 struct EulerStep {
   std::size_t number;  // which normals it uses
   double t, dt, next_t;
-};
-
-// Columns of numbers, one a component, each padded so that whole tiles of noise fit.
-class Columns {
- public:
-  Columns() = default;
-  Columns(std::size_t columns, std::size_t rows)
-      : rows_((rows + kTileSize - 1) / kTileSize * kTileSize),
-        stride_(rows_ + kColumnGap),
-        memory_(columns * stride_),
-        columns_(columns) {}
-  double* operator[](std::size_t c) { return memory_.data() + c * stride_; }
-  const double* operator[](std::size_t c) const { return memory_.data() + c * stride_; }
-  std::size_t count() const { return columns_; }
-  std::size_t rows() const { return rows_; }  // with the padding
-
- private:
-  std::size_t rows_ = 0, stride_ = 0;
-  AlignedBuffer memory_;
-  std::size_t columns_ = 0;
 };
 
 // The columns x of `rows` particles at time 0: start + sd · z, with the normals of step `number`.

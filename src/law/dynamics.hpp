@@ -34,6 +34,13 @@ struct Dynamics {
   std::optional<Program> pair;
   // As `pair`, for particles that only read the law.
   std::optional<Program> read_pair;
+  // Many steps at once, each with its own time and law. columns: x, t, dt, √dt, inputs, ξ, z | outputs: x
+  Program replay;
+  // columns: x, ξ | uniforms: t, dt, inputs, next x | outputs: log density of the step to it, up to a constant
+  Program transition;
+  // Many steps of one path at once. columns: x, next x, t, dt, inputs, ∂inputs, ξ, ∂ξ | sums: H of each dynamic
+  // parameter, then the complete-data information of each pair p <= q. Where tangents are on.
+  Program score;
   // Of each expansion: columns: x_i | uniforms: x'_j | outputs: k, then ∂k by each dynamic parameter.
   std::vector<Program> expansion_kernels;
 

@@ -43,8 +43,9 @@ Grid::Grid(std::span<const double> times, int l, double u)
     last = t;
   }
   if (total > kMostSteps)
-    throw InputError(fmt::format("level {} needs {:.3g} Euler steps in all, more than {:.0g}; lower the level", level,
-                                 total, kMostSteps));
+    throw InputError(fmt::format(
+        "level {} needs {:.3g} Euler steps in all, more than {:.0g}; lower the level, or give a longer --unit", level,
+        total, kMostSteps));
   for (const double t : times) {
     const double h = t - time.back();
     if (h > 0) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <numbers>
 
 #include "mckean/error.hpp"
 
@@ -22,9 +21,8 @@ void LawPath::append_inputs(std::size_t point, std::vector<double>& to) const {
 
 void report_overflow(const Model& model, std::span<const double> theta, int level, double time, const char* who) {
   throw NumericalError(
-      fmt::format("model '{}': {} overflow by t = {:.6g}, level {}, with {}; the Euler steps may be too long (raise "
-                  "the level), or the "
-                  "dynamics explode at these values",
+      fmt::format("model '{}': {} overflow or are undefined by t = {:.6g}, level {}, with {}; the Euler steps may "
+                  "be too long (raise the level), or the dynamics explode or have a pole at these values",
                   model.name(), who, time, level, parameters_to_text(model, theta)));
 }
 
@@ -101,15 +99,6 @@ LawWatcher recorder(LawPath& path) {
   };
 }
 
-NoiseSource fresh_noise(const Kernels& kernels, const LawOptions& options, const Stream& stream, std::size_t sources) {
-  return [&kernels, &options, &stream, sources](std::size_t k, std::size_t j, std::size_t first, std::size_t count,
-                                                double* out) {
-    normals(kernels, options.precision, stream,
-            {static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(sources)}, first,
-            count, out);
-  };
-}
-
 // Calls draw(rank) with growing ranks until the expansions are accurate; rank 0 is pairwise and always is.
 template <class Draw>
 auto with_enough_rank(const System& system, std::size_t first, Draw&& draw) {
@@ -128,7 +117,7 @@ void run(const System& system, const Grid& grid, std::span<const double> theta, 
   Runner law(system, grid, theta, dynamics, options.particles, options, kernels, watch);
   if (windows) law.use_windows_of(*windows);
   law.start(noise);
-  const NoiseSource fresh = fresh_noise(kernels, options, noise.path, dynamics.sources);
+  const FreshNoise fresh{kernels, options.precision, noise.path, 0, dynamics.sources};
   for (std::size_t k = 0; k < grid.steps(); ++k) law.step(k, fresh);
 }
 
@@ -148,7 +137,9 @@ void add_finite_differences(LawPath& law, std::span<const double> theta, double 
   const std::size_t columns = law.position_columns, all = columns * (1 + parameters);
   law.tangents = Columns(n * parameters, law.points);
   std::vector<double> positions(law.points * all * law.particles);
-  const auto place = [&](std::size_t point, std::size_t column) { return positions.data() + (point * all + column) * law.particles; };
+  const auto place = [&](std::size_t point, std::size_t column) {
+    return positions.data() + (point * all + column) * law.particles;
+  };
   for (std::size_t k = 0; k < law.points && columns > 0; ++k)
     std::copy_n(law.position(k, 0), columns * law.particles, place(k, 0));
   for (std::size_t p = 0; p < parameters; ++p) {
@@ -195,7 +186,6 @@ std::pair<LawPath, LawPath> draw_pair(const System& system, const Grid& fine, co
                                       std::size_t rank, const Kernels& kernels,
                                       const std::pair<LawPath, LawPath>* windows = nullptr) {
   const auto dynamics = system.dynamics(rank, options.derivative == Derivative::tangent);
-  const std::size_t sources = dynamics->sources;
   std::pair paths(empty_path(dynamics, options.particles, fine), empty_path(dynamics, coarse_particles, coarse));
   if (!dynamics->reads_law()) return paths;
   Runner upper(system, fine, theta, *dynamics, options.particles, options, kernels, recorder(paths.first));
@@ -203,18 +193,8 @@ std::pair<LawPath, LawPath> draw_pair(const System& system, const Grid& fine, co
   if (windows) upper.use_windows_of(windows->first), lower.use_windows_of(windows->second);
   upper.start(noise);
   lower.start(noise);
-  Columns summed(sources, coarse_particles);
-  const NoiseSource fresh = fresh_noise(kernels, options, noise.path, sources);
-  const NoiseSource shared = [&](std::size_t k, std::size_t j, std::size_t first, std::size_t count, double* out) {
-    fresh(k, j, first, count, out);
-    const std::size_t common = first < summed.rows() ? std::min(count, summed.rows() - first) : 0;
-    double* total = summed[j] + first;
-    for (std::size_t i = 0; i < common; ++i) total[i] = k % 2 ? total[i] + out[i] : out[i];
-  };
-  // √(2Δ) z = √Δ (z' + z''): the coarse increment is the sum of the two fine ones.
-  const NoiseSource halves = [&](std::size_t, std::size_t j, std::size_t first, std::size_t count, double* out) {
-    for (std::size_t i = 0; i < count; ++i) out[i] = summed[j][first + i] * (1 / std::numbers::sqrt2);
-  };
+  CoupledNoise increments({kernels, options.precision, noise.path, 0, dynamics->sources}, coarse_particles);
+  const NoiseSource shared = increments.fine(), halves = increments.coarse();
   for (std::size_t k = 0; k < coarse.steps(); ++k) {
     upper.step(2 * k, shared);
     upper.step(2 * k + 1, shared);

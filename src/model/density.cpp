@@ -1,9 +1,13 @@
 #include "model/density.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <stdexcept>
+
+#include "expr/functions.hpp"
 
 namespace mckean {
 
@@ -22,6 +26,31 @@ const std::vector<DistributionInfo>& distributions() {
 
 const DistributionInfo& info(Distribution d) {
   return *std::ranges::find(distributions(), d, &DistributionInfo::distribution);
+}
+
+bool is_distribution(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const std::size_t begin = std::min(text.find_first_not_of(blanks), text.size());
+  const std::size_t open = std::min(text.find('(', begin), text.size());
+  const std::string_view name = text.substr(begin, text.find_last_not_of(blanks, open - 1) + 1 - begin);
+  return open < text.size() && is_name(name) && !find_function(name);
+}
+
+Density parse_density(std::string_view text, Graph& graph, const Scope& scope) {
+  const Call call = parse_call(text, graph, scope);
+  const auto at = std::ranges::find(distributions(), call.name, &DistributionInfo::name);
+  if (at == distributions().end()) {
+    std::vector<std::string> known;
+    for (const auto& d : distributions()) known.emplace_back(d.name);
+    throw ParseError(call.position,
+                     fmt::format("there is no distribution '{}'; {}", call.name, suggestion(call.name, known)));
+  }
+  const std::size_t wanted = at->arguments.size();
+  if (call.arguments.size() != wanted)
+    throw ParseError(call.position,
+                     fmt::format("{} takes {} argument{} ({}), not {}", call.name, wanted, wanted == 1 ? "" : "s",
+                                 fmt::join(at->arguments, ", "), call.arguments.size()));
+  return {at->distribution, call.arguments, {}};
 }
 
 namespace {

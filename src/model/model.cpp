@@ -14,7 +14,11 @@ namespace {
 
 std::size_t size_or_throw(Lowering& lower, Expr e, const std::string& section, const std::string& key) {
   const std::size_t n = lower.size(e);
-  if (n == 0) throw SpecError(section, key, fmt::format("vectors of different sizes meet: {}", lower.clash()));
+  if (n == 0)
+    throw SpecError(
+        section, key,
+        fmt::format("vectors of different sizes meet: {}; reduce one with mean(…) or sum(…), or pick a component",
+                    lower.clash()));
   return n;
 }
 
@@ -62,7 +66,7 @@ void check_noise(const Component& c, const std::string& state) {
 }
 
 // σ at the start must be finite, and its noisy rows independent.
-void check_diffusion_at_start(const std::vector<Component>& components, std::size_t sources, Expr time) {
+void check_diffusion_at_start(const std::vector<Component>& components, std::size_t sources, bool diagonal, Expr time) {
   std::unordered_map<std::uint32_t, double> at{{time.id(), 0.0}};
   for (const auto& c : components) at[c.symbol.id()] = c.start;
   std::vector<Eigen::VectorXd> rows;
@@ -73,7 +77,12 @@ void check_diffusion_at_start(const std::vector<Component>& components, std::siz
     for (std::size_t j = 0; j < sources; ++j) {
       const double v = evaluate(c.diffusion[j], at);
       if (!std::isfinite(v))
-        throw SpecError("diffusion", c.name, fmt::format("the diffusion of '{}' is {} at the start", c.name, v));
+        throw SpecError(
+            "diffusion", c.name,
+            fmt::format("the diffusion of '{}' is {} at the start; change its formula, or start elsewhere", c.name,
+                        std::isnan(v) ? "not a number"
+                        : v > 0       ? "inf"
+                                      : "-inf"));
       row[static_cast<Eigen::Index>(j)] = v;
     }
     if (row.norm() == 0)
@@ -85,13 +94,16 @@ void check_diffusion_at_start(const std::vector<Component>& components, std::siz
     rows.push_back(row / row.norm());
     last = c.name;
   }
-  if (rows.empty()) throw SpecError("diffusion", "", "no component has noise; at least one must");
+  if (rows.empty())
+    throw SpecError("diffusion", "", "no component has noise; give at least one a diffusion other than 0");
+  if (diagonal) return;  // rows that share no source are independent
   Eigen::MatrixXd sigma(static_cast<Eigen::Index>(rows.size()), static_cast<Eigen::Index>(sources));
   for (std::size_t i = 0; i < rows.size(); ++i) sigma.row(static_cast<Eigen::Index>(i)) = rows[i];
   const Eigen::VectorXd values = sigma.jacobiSvd().singularValues();
   if (values.minCoeff() < 1e-12 * values.maxCoeff())
     throw SpecError("diffusion", last,
-                    "the diffusion matrix is singular at the start: its rows are linearly dependent");
+                    "the diffusion matrix is singular at the start: the rows of components with noise are linearly "
+                    "dependent; give each a noise of its own, or a row of zeros");
 }
 }  // namespace
 
@@ -159,7 +171,7 @@ Model::Model(ModelSpec spec) : spec_(std::move(spec)) {
     c.diffusion = std::move(row);
   }
   noise_sources_ = felt.size();
-  check_diffusion_at_start(components_, noise_sources_, time_);
+  check_diffusion_at_start(components_, noise_sources_, diagonal_, time_);
 
   for (const auto& [name, density] : spec_.observations) {
     std::size_t n = 1;

@@ -12,13 +12,23 @@ double Parameter::to_line(double theta) const {
   return theta;
 }
 
-double Parameter::from_line(double u) const {
-  const bool below = std::isfinite(lower), above = std::isfinite(upper);
-  if (below && above)  // from the nearer end, so that neither end is ever passed by rounding
-    return u < 0 ? lower + (upper - lower) / (1 + std::exp(-u)) : upper - (upper - lower) / (1 + std::exp(u));
-  if (below) return lower + std::exp(u);
-  if (above) return upper - std::exp(u);
+namespace {
+
+double unclamped(const Parameter& p, double u) {
+  const bool below = std::isfinite(p.lower), above = std::isfinite(p.upper);
+  if (below && above)  // from the nearer end, where the spacing of numbers is finest
+    return u < 0 ? p.lower + (p.upper - p.lower) / (1 + std::exp(-u))
+                 : p.upper - (p.upper - p.lower) / (1 + std::exp(u));
+  if (below) return p.lower + std::exp(u);
+  if (above) return p.upper - std::exp(u);
   return u;
+}
+}  // namespace
+
+double Parameter::from_line(double u) const {
+  const double theta = unclamped(*this, u);
+  if (theta <= lower) return std::nextafter(lower, upper);
+  return theta >= upper ? std::nextafter(upper, lower) : theta;
 }
 
 double Parameter::slope(double u) const {

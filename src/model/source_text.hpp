@@ -9,10 +9,13 @@ namespace mckean {
 
 class SourceText {
  public:
-  SourceText(std::string_view text, std::string source) : text_(text), source_(std::move(source)) {}
+  // Without a byte-order mark, and with LF at the ends of lines.
+  SourceText(std::string_view text, std::string source);
 
   std::string_view text() const { return text_; }
   std::string stem() const { return std::filesystem::path(source_).stem().string(); }
+
+  void require_utf8() const;  // throws InputError
 
   // All throw InputError: `source:line:column: message`, then the line and a caret. Lines and columns from 1.
   [[noreturn]] void fail(const std::string& message) const;
@@ -22,9 +25,10 @@ class SourceText {
                                 const std::string& message) const;
 
  private:
-  std::string_view line_text(std::size_t line) const;
+  [[noreturn]] void fail_at_byte(std::size_t byte, const std::string& message) const;
+  std::size_t byte_at(std::size_t line, std::size_t column) const;
 
-  std::string_view text_;
+  std::string text_;
   std::string source_;
 };
 

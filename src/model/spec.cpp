@@ -19,6 +19,8 @@ void declare(const ModelSpec& spec, const std::string& section, const std::strin
   if (!is_name(name))
     throw SpecError(section, name,
                     fmt::format("'{}' is no name; use letters, digits and _, not starting with a digit", name));
+  if (name == "series")
+    throw SpecError(section, name, "'series' is the column of data files that tells series apart; choose another name");
   if (name == "t" || name == "pi" || find_function(name))
     throw SpecError(section, name, fmt::format("'{}' is a word of the language; choose another name", name));
   const auto clash = [&](const auto& list, const char* where, auto get) {
@@ -65,11 +67,12 @@ Expr ModelSpec::parameter(Parameter p) {
   declare(*this, "parameters", p.name);
   if (!(p.lower < p.upper))
     throw SpecError("parameters", p.name,
-                    fmt::format("the lower bound {} is not below the upper bound {}", p.lower, p.upper));
+                    fmt::format("the lower bound {} of '{}' is not below its upper bound {}; exchange or change them",
+                                p.lower, p.name, p.upper));
   if (!std::isfinite(p.start) || !p.contains(p.start))
     throw SpecError("parameters", p.name,
-                    fmt::format("the start {} of '{}' is not strictly between its bounds {} and {}", p.start, p.name,
-                                p.lower, p.upper));
+                    fmt::format("the start {} of '{}' is not strictly between its bounds {} and {}; move it inside",
+                                p.start, p.name, p.lower, p.upper));
   parameters.push_back(p);
   return graph->parameter(p.name);
 }
@@ -82,7 +85,8 @@ Expr ModelSpec::constant(const std::string& c, double value) {
 
 Expr ModelSpec::vector_constant(const std::string& c, std::vector<double> values) {
   declare(*this, "constants", c);
-  if (values.empty()) throw SpecError("constants", c, fmt::format("the array '{}' is empty", c));
+  if (values.empty())
+    throw SpecError("constants", c, fmt::format("the array '{}' is empty; give one entry for each component", c));
   constants.push_back({c, true, std::move(values)});
   return graph->symbol({Kind::constant, c});
 }
@@ -111,14 +115,14 @@ void ModelSpec::diffusion_rows(const std::string& s, std::vector<std::vector<Exp
   std::size_t all = 0;
   for (const auto& state : states) all += state.start.size();
   if (rows.size() != size)
-    throw SpecError(
-        "diffusion", s,
-        fmt::format("the diffusion of '{}' has {} rows, but '{}' has {} components", s, rows.size(), s, size));
+    throw SpecError("diffusion", s,
+                    fmt::format("the diffusion of '{}' has {} rows, but '{}' has {} components; give one for each", s,
+                                rows.size(), s, size));
   for (const auto& row : rows)
     if (row.size() != all)
       throw SpecError("diffusion", s,
-                      fmt::format("a row of the diffusion of '{}' has {} entries, but there are {} components in all; "
-                                  "give one entry for each",
+                      fmt::format("a row of the diffusion of '{}' has {} entries, but the state has {} in all; "
+                                  "give one entry for each component",
                                   s, row.size(), all));
   diffusions.emplace_back(s, std::move(rows));
 }

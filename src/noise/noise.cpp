@@ -29,9 +29,9 @@ void require_room(NormalPrecision precision, Column column, std::size_t tiles) {
 }
 }  // namespace
 
-Stream::Stream(std::uint64_t seed, std::uint32_t replicate, std::uint32_t iteration_, Purpose purpose)
+Stream::Stream(std::uint64_t seed, std::uint32_t replicate, std::uint32_t at_iteration, Purpose purpose)
     : key{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)},
-      iteration(iteration_),
+      iteration(at_iteration),
       replicate_and_purpose(replicate << 8 | static_cast<std::uint32_t>(purpose)) {
   if (replicate >= 1u << 24)
     throw std::out_of_range("replicate " + std::to_string(replicate) + " is too large, the last is 16777215");

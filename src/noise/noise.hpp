@@ -18,7 +18,20 @@
 
 namespace mckean {
 
-enum class Purpose : std::uint8_t { law, law_start, filter, filter_start, resample, data, data_start, data_path };
+enum class Purpose : std::uint8_t {
+  law,
+  law_start,
+  filter,
+  filter_start,
+  resample,
+  data,
+  data_start,
+  data_path,
+  trace,
+  score_law,
+  score_law_start,
+  cell
+};
 
 // single: Box-Muller in floats, |Z| <= 6.67. full: in doubles, |Z| <= 8.58, about twice the cost.
 enum class NormalPrecision { single, full };

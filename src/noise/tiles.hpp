@@ -8,8 +8,8 @@
 
 namespace mckean::MCKEAN_WIDTH {
 
-typedef float Single __attribute__((vector_size(8 * W)));  // 2W floats
-typedef std::uint32_t Half __attribute__((vector_size(8 * W)));
+using Single [[gnu::vector_size(8 * W)]] = float;  // 2W floats
+using Half [[gnu::vector_size(8 * W)]] = std::uint32_t;
 inline constexpr std::size_t kTile = 32;
 
 #if defined(__AVX512F__)

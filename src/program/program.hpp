@@ -15,7 +15,7 @@
 
 namespace mckean {
 
-// Particles of one block: a column of a block is 1 KB, so that a program's columns stay in the L1 cache.
+// Particles of one block: a column of a block is 2 KB, so that a program's columns stay in the L1 cache.
 inline constexpr std::size_t kBlock = 256;
 
 struct ProgramSpec {
@@ -60,6 +60,7 @@ class Program {
 
 class Frame {
  public:
+  Frame() = default;
   explicit Frame(const Program&, const Kernels& = kernels());
 
   void set_fixed(std::span<const double>);     // all fixed inputs, in order; then all uniforms must be set anew
@@ -76,8 +77,8 @@ class Frame {
   void combine(double* to, const Program::Combination&, std::size_t n);
   void broadcast(Program::Slot, double);
 
-  const Program* program_;
-  const Kernels* kernels_;
+  const Program* program_ = nullptr;
+  const Kernels* kernels_ = nullptr;
   AlignedBuffer memory_;
   std::vector<double*> slots_;
   std::vector<std::array<double, kLanes>> lanes_;

@@ -39,9 +39,9 @@ inline constexpr bool kFused = false;
 using Mask = __m128d;
 #endif
 
-typedef double Vec __attribute__((vector_size(8 * W)));
-typedef std::uint64_t Word __attribute__((vector_size(8 * W)));
-typedef std::int32_t HalfInt __attribute__((vector_size(8 * W)));  // two to a lane
+using Vec [[gnu::vector_size(8 * W)]] = double;
+using Word [[gnu::vector_size(8 * W)]] = std::uint64_t;
+using HalfInt [[gnu::vector_size(8 * W)]] = std::int32_t;  // two to a lane
 
 MCKEAN_INLINE Vec splat(double x) { return x - Vec{}; }
 MCKEAN_INLINE Word splat_word(std::uint64_t x) { return x - Word{}; }

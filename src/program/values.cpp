@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <stdexcept>
 
@@ -125,7 +126,7 @@ ValueId Values::input(Expr e, Rate rate) {
 }
 
 ValueId Values::number(double x) {
-  const auto [at, fresh] = numbers_.try_emplace(x, kNoValue);
+  const auto [at, fresh] = numbers_.try_emplace(std::bit_cast<std::uint64_t>(x), kNoValue);
   if (fresh) {
     all.push_back({.rate = Rate::fixed, .number = x, .is_input = true});
     at->second = static_cast<ValueId>(all.size() - 1);
@@ -256,7 +257,10 @@ ValueId Values::lower_sum(Expr root) {
   }
   for (const auto& [e, negative] : sum.products) {
     const ValueId a = value(e.operand(0)), b = e.op() == Op::mul ? value(e.operand(1)) : a;
-    if (total != kNoValue)
+    const bool negated = total != kNoValue && all[total].op == Instr::neg && !all[total].is_input && !negative;
+    if (negated)
+      total = emit(Instr::fms, {a, b, all[total].args[0]});  // a*b - c rather than a*b + (-c)
+    else if (total != kNoValue)
       total = emit(negative ? Instr::fnma : Instr::fma, {a, b, total});
     else
       total = negative ? emit(Instr::neg, {emit(Instr::mul, {a, b})}) : emit(Instr::mul, {a, b});

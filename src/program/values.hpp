@@ -56,7 +56,7 @@ struct Values {
   std::unordered_map<std::uint32_t, ValueId> of_;     // node → value
   std::unordered_map<std::uint32_t, Rate> rates_;     // of nodes
   std::unordered_map<std::uint32_t, bool> absorbed_;  // nodes that only one sum reads: it computes them itself
-  std::map<double, ValueId> numbers_;
+  std::map<std::uint64_t, ValueId> numbers_;          // by their bits: NaN has no order
   std::map<ValueId, ValueId> inverses_;
   std::map<std::pair<ValueId, int>, ValueId> powers_;
 };

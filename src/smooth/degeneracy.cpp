@@ -46,10 +46,10 @@ std::string describe(const Weighing& w, const std::string& where) {
         where, seen, w.weights.largest, std::isnan(w.weights.largest) ? "for some particle" : "for every particle",
         parameters, range));
   }
-  const std::string nearest =
-      list(components.size(), [&](std::size_t c) { return fmt::format("{} = {:.6g}", components[c].name, w.x[c][w.best]); });
-  const std::string text = fmt::format("{}: observation {}, nearest particle {} with log density {:.6g}, at {}", where, seen,
-                                       nearest, w.weights.largest, parameters);
+  const std::string nearest = list(
+      components.size(), [&](std::size_t c) { return fmt::format("{} = {:.6g}", components[c].name, w.x[c][w.best]); });
+  const std::string text = fmt::format("{}: observation {}, nearest particle {} with log density {:.6g}, at {}", where,
+                                       seen, nearest, w.weights.largest, parameters);
   const auto observed = std::ranges::count_if(w.values, [](double v) { return !std::isnan(v); });
   if (w.weights.largest < kLogZero * static_cast<double>(observed))
     throw NumericalError(text + "; no particle explains it: check the value and the parameters");

@@ -39,7 +39,8 @@ class Filter {
 
   // log of the mean weight of an observation, and systematic resampling with u; 0 where nothing is observed.
   template <class Where>
-  double observe(double t, std::span<const double> values, double u, Where&& where, std::vector<std::string>& warnings) {
+  double observe(double t, std::span<const double> values, double u, Where&& where,
+                 std::vector<std::string>& warnings) {
     const std::size_t M = particles_.count();
     if (observation_.evaluate(t, values, particles_.x(), w_.data()) == 0) return 0;
     const auto best = static_cast<std::size_t>(std::max_element(w_.data(), w_.data() + M) - w_.data());
@@ -68,8 +69,7 @@ LikelihoodEstimator::LikelihoodEstimator(const Model& model, const Data& data, c
   check_support(model, data);
   auto parts = std::make_unique<Parts>(model, data, options);
   const LawNoise noise{{options.seed, 0, 0, Purpose::law_start}, {options.seed, 0, 0, Purpose::law}};
-  parts->first_rank =
-      find_rank(parts->system, parts->schedule.grid, model.start_values(), noise, {.particles = 256});
+  parts->first_rank = find_rank(parts->system, parts->schedule.grid, model.start_values(), noise, {.particles = 256});
   parts_ = std::move(parts);
 }
 
@@ -80,15 +80,16 @@ Likelihood LikelihoodEstimator::operator()(std::span<const double> theta, std::u
   const Grid& grid = p.schedule.grid;
   const auto stream = [&](Purpose purpose) { return Stream(p.options.seed, replicate, 0, purpose); };
   const auto precision = p.options.full_precision ? NormalPrecision::full : NormalPrecision::single;
-  const Stream noise = stream(Purpose::filter), resampling = stream(Purpose::resample);
+  const Stream resampling = stream(Purpose::resample);
   Particles particles(p.system, grid, p.options.particles, precision, kernels());
   ObservationFrame observation(p.observation, p.options.particles, kernels());
   observation.set_parameters(theta);
   Filter filter(particles, observation, p.model, theta, kernels());
 
   const auto draw = [&](double margin) {
-    return draw_law(p.system, grid, theta, {stream(Purpose::law_start), stream(Purpose::law)},
-                    {.particles = p.options.law_particles, .precision = precision, .margin = margin, .first_rank = p.first_rank});
+    return draw_law(
+        p.system, grid, theta, {stream(Purpose::law_start), stream(Purpose::law)},
+        {.particles = p.options.law_particles, .precision = precision, .margin = margin, .first_rank = p.first_rank});
   };
   return with_wide_enough_law(draw, [&](const LawPath& law) {
     const std::size_t law_particles = law.dynamics->reads_law() ? p.options.law_particles : 0;
@@ -96,14 +97,15 @@ Likelihood LikelihoodEstimator::operator()(std::span<const double> theta, std::u
     particles.set_law(law, theta);
     for (std::size_t s = 0; s < p.data.series.size(); ++s) {
       particles.start(stream(Purpose::filter_start), static_cast<std::uint32_t>(s));
+      const FreshNoise noise{kernels(), precision, stream(Purpose::filter), s * grid.steps(), law.dynamics->sources};
       std::size_t at = 0;
       for (const Schedule::Visit& visit : p.schedule.visits[s]) {
-        particles.move(at, visit.point, noise, s * grid.steps());
+        particles.move(at, visit.point, noise);
         out.particle_steps += p.options.particles * (visit.point - at);
         at = visit.point;
         const double u = uniform(resampling, static_cast<std::uint32_t>(s), static_cast<std::uint32_t>(visit.row));
-        out.log_value += filter.observe(grid.time[at], p.schedule.values(s, visit), u,
-                                        [&] { return p.schedule.where(s, visit); }, out.warnings);
+        out.log_value += filter.observe(
+            grid.time[at], p.schedule.values(s, visit), u, [&] { return p.schedule.where(s, visit); }, out.warnings);
       }
     }
     return out;

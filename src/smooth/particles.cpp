@@ -32,15 +32,19 @@ void Particles::start(const Stream& stream, std::uint32_t series) {
   fill_start(system_.model(), kernels_, precision_, stream, series, count_, x_[0]);
 }
 
-void Particles::move(std::size_t from, std::size_t to, const Stream& stream, std::size_t first_noise) {
-  for (std::size_t k = from; k < to; ++k) step(k, stream, first_noise + k);
+void Particles::move(std::size_t from, std::size_t to, const NoiseSource& noise) {
+  for (std::size_t k = from; k < to; ++k) step(k, noise);
+  check_finite(to);
+}
+
+void Particles::check_finite(std::size_t point) const {
   double lanes[kLanes] = {};
   for (std::size_t c = 0; c < x().count(); ++c) kernels_.sum(x()[c], count_, lanes);
   if (!std::ranges::all_of(lanes, [](double v) { return std::isfinite(v); }))
-    report_overflow(system_.model(), theta_, grid_.level, grid_.time[to], "the filter's particles");
+    report_overflow(system_.model(), theta_, grid_.level, grid_.time[point], "the filter's particles");
 }
 
-void Particles::step(std::size_t k, const Stream& stream, std::size_t noise_step) {
+void Particles::step(std::size_t k, const NoiseSource& noise) {
   uniforms_.assign({grid_.time[k], grid_.dt[k], std::sqrt(grid_.dt[k])});
   law_->append_inputs(k, uniforms_);
   stay_inside();
@@ -55,9 +59,7 @@ void Particles::step(std::size_t k, const Stream& stream, std::size_t noise_step
     for (std::size_t p = 0; p < xi_.count(); ++p) in_[d + p] = xi_[p] + first;
     for (std::size_t j = 0; j < sources; ++j) {
       double* z = noise_.data() + j * (kBlock + kColumnGap);
-      const Column column{static_cast<std::uint32_t>(noise_step), static_cast<std::uint32_t>(j),
-                          static_cast<std::uint32_t>(sources)};
-      normals(kernels_, precision_, stream, column, first, (n + kTileSize - 1) / kTileSize * kTileSize, z);
+      noise(k, j, first, (n + kTileSize - 1) / kTileSize * kTileSize, z);
       in_[d + xi_.count() + j] = z;
     }
     move_->run(in_, out_, n);
@@ -82,7 +84,8 @@ void Particles::read_pairwise(std::size_t k) {
   for (std::size_t first = 0; first < count_; first += kBlock) {
     for (std::size_t c = 0; c < d; ++c) own[c] = x()[c] + first;
     for (std::size_t p = 0; p < means.size(); ++p) means[p] = xi_[p] + first;
-    pairwise_means(*pair_, grid_.time[k], others, law_->particles, own, means, std::min(kBlock, count_ - first), kernels_);
+    pairwise_means(*pair_, grid_.time[k], others, law_->particles, own, means, std::min(kBlock, count_ - first),
+                   kernels_);
   }
 }
 

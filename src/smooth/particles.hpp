@@ -31,18 +31,20 @@ class Particles {
 
   void start(const Stream&, std::uint32_t series);
 
-  // x + a Δ + σ √Δ z over steps from .. to − 1 of the grid; step k uses normals number first_noise + k. Throws
-  // NumericalError where a particle is not finite at the end, WindowLeft.
-  void move(std::size_t from, std::size_t to, const Stream&, std::size_t first_noise);
+  // x + a Δ + σ √Δ z over steps from .. to − 1 of the grid. Throws NumericalError where a particle is not finite at the
+  // end, WindowLeft.
+  void move(std::size_t from, std::size_t to, const NoiseSource&);
+  void step(std::size_t k, const NoiseSource&);  // one of them, unchecked
+  void check_finite(std::size_t point) const;    // throws NumericalError
 
   // Particle i becomes a copy of particle ancestors[i].
   void select(std::span<const std::uint32_t> ancestors);
 
   std::size_t count() const { return count_; }
   const Columns& x() const { return x_[now_]; }
+  Columns& x() { return x_[now_]; }
 
  private:
-  void step(std::size_t k, const Stream&, std::size_t noise_step);
   void stay_inside() const;
   void read_pairwise(std::size_t k);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace mckean {
 
@@ -14,7 +15,14 @@ Schedule::Schedule(const Data& d, int level, double unit) : data(d), grid(observ
       const auto at = std::ranges::lower_bound(times, s.times[row]) - times.begin();
       visits.back().push_back({grid.points[static_cast<std::size_t>(at)], row});
     }
+    stops.emplace_back();
+    for (const Visit& v : visits.back())
+      if (v.row + 1 == s.times.size() || observed(visits.size() - 1, v)) stops.back().push_back(v);
   }
+}
+
+bool Schedule::observed(std::size_t series, const Visit& v) const {
+  return std::ranges::any_of(values(series, v), [](double y) { return !std::isnan(y); });
 }
 
 std::string Schedule::where(std::size_t series, const Visit& v) const {

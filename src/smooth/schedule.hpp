@@ -14,6 +14,9 @@ struct Schedule {
   const Data& data;
   Grid grid;
   std::vector<std::vector<Visit>> visits;  // series by series, in order of time
+  std::vector<std::vector<Visit>> stops;   // those at which something is observed, and the last one in any case
+
+  bool observed(std::size_t series, const Visit&) const;  // any value
 
   std::span<const double> values(std::size_t series, const Visit& v) const {
     const std::size_t width = data.columns.size();

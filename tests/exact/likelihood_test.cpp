@@ -64,7 +64,8 @@ TEST(Likelihood, OrdinaryDiffusionNeedsNoLaw) {
     const Model model = tests::shipped("ou", {{"kappa", 0.7}, {"mu", 6.5}, {"R", 0.8}});
     const Data data = oracle::simulate(oracle::scalar_ou({0.7, 6.5, 0, 0.8}), {.T = 60, .tau = std::sqrt(0.8)});
     const double exact = oracle::log_likelihood(oracle::mean_field_ou({0.7, 6.5, 0, 0.8}), data, level);
-    expect_agreement(model, named(data, model), {.level = level, .particles = 8192, .law_particles = 1, .seed = 3}, exact);
+    expect_agreement(model, named(data, model), {.level = level, .particles = 8192, .law_particles = 1, .seed = 3},
+                     exact);
   }
 }
 
@@ -84,7 +85,8 @@ TEST(Likelihood, NeuralInOneDimension) {
   const Model model = tests::shipped("neural", {{"d", 1}});
   const auto truth = oracle::neural({.alpha = 0.5, .beta = 0.35});
   const Data data = oracle::simulate(truth, {.T = 50, .tau = 0.15});
-  expect_agreement(model, named(data, model), {.level = 3, .particles = 8192, .seed = 11}, oracle::log_likelihood(truth, data, 3));
+  expect_agreement(model, named(data, model), {.level = 3, .particles = 8192, .seed = 11},
+                   oracle::log_likelihood(truth, data, 3));
 }
 
 // Coordinates of the neural model share one law: ten observed coordinates are ten series of the scalar model.
@@ -103,9 +105,11 @@ TEST(Likelihood, VectorStateEqualsManySeries) {
 // A window of the law that an expansion stands on, and a pairwise kernel that has none.
 TEST(Likelihood, KernelsThatDoNotSeparate) {
   const std::pair<const char*, std::function<double(double, double)>> kernels[] = {
-      {"(x' - x)*exp(-((x - x')/ell)^2/2)", [](double x, double o) { return (o - x) * std::exp(-std::pow((x - o) / 1.1, 2) / 2); }},
+      {"(x' - x)*exp(-((x - x')/ell)^2/2)",
+       [](double x, double o) { return (o - x) * std::exp(-std::pow((x - o) / 1.1, 2) / 2); }},
       {"1/sqrt(1 + x^2 + x*x' + x'^2)", [](double x, double o) { return 1 / std::sqrt(1 + x * x + x * o + o * o); }},
-      {"(x' - x)*exp(-abs(x - x')/ell)", [](double x, double o) { return (o - x) * std::exp(-std::abs(x - o) / 1.1); }}};
+      {"(x' - x)*exp(-abs(x - x')/ell)",
+       [](double x, double o) { return (o - x) * std::exp(-std::abs(x - o) / 1.1); }}};
   for (const auto& [text, function] : kernels) {
     SCOPED_TRACE(text);
     oracle::ScalarModel exact;
@@ -113,7 +117,9 @@ TEST(Likelihood, KernelsThatDoNotSeparate) {
     exact.drift = [](double x, std::span<const double> m, double) { return 0.2 - 0.5 * x + 0.8 * m[0]; };
     exact.sigma = [](double, double) { return 0.5; };
     exact.x0 = 0.3, exact.sd0 = 0.4;
-    exact.log_g = [](double x, double y) { return -2 * (y - x) * (y - x) - std::log(0.5 * std::sqrt(2 * std::numbers::pi)); };
+    exact.log_g = [](double x, double y) {
+      return -2 * (y - x) * (y - x) - std::log(0.5 * std::sqrt(2 * std::numbers::pi));
+    };
     const Data data = oracle::unit_series({0.5, 1.2, 0.1, -0.7, -0.3, 0.4, 1.6, 0.9});
     const Model model = tests::with_kernel(text);
     expect_agreement(model, named(data, model), {.level = 3, .particles = 2048, .law_particles = 2048},
@@ -157,17 +163,22 @@ z = "normal(a, 0.8)"
   exact.R = VectorXd{{0.36, 0.64}};
   const Data data{"linear.csv",
                   model.columns(),
-                  {{"a", {0, 0.7, 1.1, 2.6, 3.0, 5.5}, {0.3, missing, 1.0, 0.4, missing, missing, 1.9, 1.2, 1.5, missing, 0.2, 0.9}, {1, 2, 3, 4, 5, 6}},
+                  {{"a",
+                    {0, 0.7, 1.1, 2.6, 3.0, 5.5},
+                    {0.3, missing, 1.0, 0.4, missing, missing, 1.9, 1.2, 1.5, missing, 0.2, 0.9},
+                    {1, 2, 3, 4, 5, 6}},
                    {"b", {0.7, 1.0, 4.0}, {missing, 1.1, 0.2, 0.3, 2.5, missing}, {7, 8, 9}}}};
   for (const int level : {0, 2, 5}) {
     SCOPED_TRACE(level);
-    expect_agreement(model, data, {.level = level, .particles = 16384, .seed = 2}, oracle::log_likelihood(exact, data, level));
+    expect_agreement(model, data, {.level = level, .particles = 16384, .seed = 2},
+                     oracle::log_likelihood(exact, data, level));
   }
 }
 
 TEST(Likelihood, FullPrecisionNormalsAgreeToo) {
   const Model model = tests::shipped("mean-field-ou", {{"kappa", 1}});
-  expect_agreement(model, named(oracle::ou_data(), model), {.level = 3, .particles = 8192, .seed = 9, .full_precision = true},
+  expect_agreement(model, named(oracle::ou_data(), model),
+                   {.level = 3, .particles = 8192, .seed = 9, .full_precision = true},
                    oracle::log_likelihood(oracle::mean_field_ou({1, 7, 1, 1}), oracle::ou_data(), 3));
 }
 }  // namespace

@@ -152,7 +152,8 @@ TEST(Kernels, SincosMayOverwriteItsArgumentByEitherResult) {
   }
 }
 
-TEST(Kernels, SumAddsInEightLanesInOrder) {
+// Four chains of eight lanes for whole groups of 32, the first chain for what is left of whole eights.
+TEST(Kernels, SumAddsInAnOrderThatNoWidthChanges) {
   std::mt19937_64 random(5);
   std::normal_distribution<double> normal;
   for (Width w : supported_widths())
@@ -161,7 +162,11 @@ TEST(Kernels, SumAddsInEightLanesInOrder) {
       for (double& v : x) v = normal(random) * std::exp(10 * normal(random));
       double lane[kLanes], want[kLanes];
       for (std::size_t j = 0; j < kLanes; ++j) lane[j] = want[j] = normal(random);
-      for (std::size_t i = 0; i < n; ++i) want[i % kLanes] += x[i];
+      double chain[4][kLanes] = {};
+      for (std::size_t i = 0; i < n / kLanes * kLanes; ++i)
+        chain[i < n / 32 * 32 ? i / kLanes % 4 : 0][i % kLanes] += x[i];
+      for (std::size_t j = 0; j < kLanes; ++j) want[j] += (chain[0][j] + chain[1][j]) + (chain[2][j] + chain[3][j]);
+      for (std::size_t i = n / kLanes * kLanes; i < n; ++i) want[i % kLanes] += x[i];
       kernels(w).sum(x.data(), n, lane);
       for (std::size_t j = 0; j < kLanes; ++j) EXPECT_EQ(lane[j], want[j]);
     }

@@ -158,7 +158,8 @@ TEST(LawFiniteDifference, TendsToTheTangentAsTheLevelGrows) {
       for (std::size_t p = 0; p < tangent.dynamics->dynamic.size(); ++p) {
         const auto a = tangents(tangent, p), b = tangents(difference, p);
         ASSERT_EQ(a.size(), b.size());
-        for (std::size_t i = 0; i < a.size(); ++i) error = std::max(error, std::abs(a[i] - b[i])), size = std::max(size, std::abs(a[i]));
+        for (std::size_t i = 0; i < a.size(); ++i)
+          error = std::max(error, std::abs(a[i] - b[i])), size = std::max(size, std::abs(a[i]));
       }
       EXPECT_LT(error, 2 * std::ldexp(size, -level)) << name << level;  // one-sided with step Δ_l: first order
       EXPECT_LT(error, level > 2 ? 0.3 * last + 1e-9 : size) << name << level;
@@ -181,7 +182,8 @@ TEST(CoupledLaws, FineMarginIsTheUncoupledLawAndCoarseOneUsesItsIncrements) {
   }
   // dX = dW: the coarse path is the fine one at every second point.
   const Model walk = parse_model(
-      "[state]\nx = 0\n[interaction]\nm = \"abs(x - x')\"\n[drift]\nx = \"0*m + 0*abs(x)\"\n[diffusion]\nx = 1\n[observation]\ny = "
+      "[state]\nx = 0\n[interaction]\nm = \"abs(x - x')\"\n[drift]\nx = \"0*m + 0*abs(x)\"\n[diffusion]\nx = "
+      "1\n[observation]\ny = "
       "\"normal(x, 1)\"\n",
       "walk.toml");
   const System system(walk);
@@ -199,7 +201,9 @@ TEST(Laws, SameBitsWithBothFusedWidths) {
     const System system(model);
     for (const std::size_t particles : {1ul, 31ul, 129ul}) {
       const LawOptions options{.particles = particles, .derivative = Derivative::tangent};
-      const auto draw = [&](Width w) { return draw_law(system, grid_to(1, 4), model.start_values(), kNoise, options, kernels(w)); };
+      const auto draw = [&](Width w) {
+        return draw_law(system, grid_to(1, 4), model.start_values(), kNoise, options, kernels(w));
+      };
       const LawPath a = draw(Width::avx2), b = draw(Width::avx512);
       EXPECT_EQ(numbers(a), numbers(b)) << name;
       for (std::size_t p = 0; p < a.dynamics->dynamic.size(); ++p) EXPECT_EQ(tangents(a, p), tangents(b, p)) << name;
@@ -217,7 +221,8 @@ TEST(Laws, OverflowIsReportedWithTimeLevelAndParameters) {
     FAIL() << "no overflow reported";
   } catch (const NumericalError& e) {
     const std::string message = e.what();
-    for (const char* part : {"overflow", "level 2", "growth = 3", "t = "}) EXPECT_NE(message.find(part), std::string::npos) << message;
+    for (const char* part : {"overflow", "level 2", "growth = 3", "t = "})
+      EXPECT_NE(message.find(part), std::string::npos) << message;
   }
 }
 }  // namespace

@@ -1,0 +1,91 @@
+# What one does with this project, from a fresh Debian 12 with make, apt and a network on. `make help` lists it.
+
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := build
+.PHONY: help build test demo bench lint format fuzz asan tsan clean install-deps install-build-deps
+
+# The whole list of what is needed, all from Debian 12: to build the program and its tests, and to check them.
+BUILD_PACKAGES := cmake ninja-build g++ python3 libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev \
+  libeigen3-dev libgtest-dev librandom123-dev
+CHECK_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev
+
+# Seconds that each fuzz target runs in `make fuzz` and in `make test`.
+FUZZ_SECONDS ?= 300
+TEST_FUZZ_SECONDS ?= 20
+
+CORES := $(shell nproc)
+SOURCES = $(shell find include src tests bench -name '*.cpp' -o -name '*.hpp')
+
+help:  ## this list
+	@sed -n 's/^\([a-z -]*\):.*##/\1:/p' Makefile
+
+build: install-build-deps build/build.ninja  ## the program, at build/mckean
+	cmake --build --preset release --target mckean_program
+
+test: install-deps build/build.ninja  ## every test, then the parsers under a fuzzer for a short time
+	cmake --build --preset release
+	ctest --test-dir build --output-on-failure -j $(CORES)
+	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=$(TEST_FUZZ_SECONDS)
+
+demo: build  ## check the Kuramoto model, simulate data from it, and their log-likelihood
+	@set -e; folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
+	  run() { echo; echo "$$ mckean $$*"; $(CURDIR)/build/mckean "$$@"; }; \
+	  cp models/kuramoto.toml "$$folder"; cd "$$folder"; \
+	  run check kuramoto.toml; \
+	  run simulate kuramoto.toml --times 100 --set theta=0.5; \
+	  run loglik kuramoto.toml data.csv; \
+	  run loglik kuramoto.toml data.csv --set theta=0.5
+
+bench: install-build-deps build/build.ninja  ## how fast it is
+	cmake --build --preset release
+	@set -e; for program in build/bench/*_bench; do echo "$$program"; "$$program"; done
+
+lint: install-deps build-lint/build.ninja  ## formatting and clang-tidy; any finding fails
+	@clang-format --dry-run -Werror $(SOURCES)
+	@cmake --build build-lint --target help >/dev/null  # looks for new files
+	@run-clang-tidy -quiet -p build-lint -j $(CORES) '$(CURDIR)/(src|tests|bench)/.*\.cpp$$' >build-lint/tidy.log 2>&1 \
+	  || { grep -E -A 4 '(warning|error):' build-lint/tidy.log; exit 1; }
+
+format: install-deps  ## formats all sources in place
+	clang-format -i $(SOURCES)
+
+fuzz: install-deps build-fuzz/build.ninja  ## the parsers under a fuzzer, FUZZ_SECONDS each
+	cmake --build --preset fuzz --target fuzzers
+	tests/fuzz/run build-fuzz $(FUZZ_SECONDS)
+
+asan tsan: install-deps  ## the tests under the sanitizers for memory and undefined behaviour, and for threads
+	cmake --preset $@ >/dev/null
+	cmake --build --preset $@
+	ctest --test-dir build-$@ --output-on-failure -j $(CORES)
+
+clean:  ## removes everything that was built
+	rm -rf build build-lint build-fuzz build-asan build-tsan
+
+build/build.ninja:
+	cmake --preset release
+
+build-%/build.ninja:
+	cmake --preset $*
+
+# Installs those of the given packages that are missing.
+define install
+@if ! command -v dpkg-query >/dev/null; then echo "not Debian: this needs the counterparts of $(1)"; exit 0; fi; \
+  missing=$$(comm -23 <(printf '%s\n' $(1) | sort) \
+    <(dpkg-query -W -f '$${Package} $${db:Status-Status}\n' $(1) 2>/dev/null | sed -n 's/ installed$$//p' | sort)); \
+  [ -n "$$missing" ] || exit 0; \
+  echo "installing with apt-get:" $$missing; \
+  as_root=; [ "$$(id -u)" = 0 ] || as_root=sudo; \
+  if [ -n "$$as_root" ] && ! command -v sudo >/dev/null; then echo "neither root nor sudo: install them first" >&2; exit 1; fi; \
+  $$as_root apt-get update -qq && \
+  $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing >/dev/null
+endef
+
+install-deps:  ## what building and checking need, from Debian
+	$(call install,$(BUILD_PACKAGES) $(CHECK_PACKAGES))
+
+install-build-deps:  ## only what building needs
+	$(call install,$(BUILD_PACKAGES))
+
+build/build.ninja: | install-build-deps
+build-lint/build.ninja build-fuzz/build.ninja: | install-deps

@@ -1,0 +1,77 @@
+#include "cli/chain_options.hpp"
+
+#include <fmt/format.h>
+
+#include "law/grid.hpp"
+#include "model/number.hpp"
+#include "run/parallel.hpp"
+
+namespace mckean::cli {
+
+ChainCommand::ChainCommand() : threads(all_cores()) {}
+
+void ChainCommand::add_to(CLI::App& app) {
+  app.add_option("MODEL", model, "model file")->required();
+  app.add_option("DATA", data, "data file (CSV)")->required();
+  app.add_option("--particles", particles, "particles of the smoother, a number or a rule of l, L and T")
+      ->capture_default_str();
+  app.add_option("--law-particles", law_particles, "particles of the law, a number or a rule such as l*L")
+      ->capture_default_str();
+  app.add_option(
+         "--smoother", smoother,
+         "backward (new ancestors by their density) or genealogy (as in the paper); default: backward, but genealogy "
+         "for --estimator paper")
+      ->check(CLI::IsMember({"backward", "genealogy"}));
+  app.add_option("--gradient", gradient, "derivative of the law: tangent, or finite-difference as in the paper")
+      ->check(CLI::IsMember({"tangent", "finite-difference"}))
+      ->capture_default_str();
+  app.add_option("--unit", unit, "unit of time (default: the median spacing of the observations)")
+      ->check(positive_number());
+  app.add_flag("--full-normals", full_normals, "64-bit instead of 32-bit normal variates");
+  app.add_option("--threads", threads, "threads (default: all cores)")->check(whole_number(1, kMostThreads));
+  CommonOptions::add_to(app);
+}
+
+ChainOptions ChainCommand::chain(const Model& m) const {
+  if (m.parameters().empty())
+    throw InputError(fmt::format("{}: the model has no parameters; add a section [parameters]", model));
+  ChainOptions o;
+  o.smoother = smoother == "genealogy" || !can_sample_backward(m) ? Smoother::genealogy : Smoother::backward;
+  o.derivative = gradient == "tangent" ? Derivative::tangent : Derivative::finite_difference;
+  o.precision = full_normals ? NormalPrecision::full : NormalPrecision::single;
+  o.start = m.start_values();
+  return o;
+}
+
+void ChainCommand::set_particles(ChainOptions& o, int level, int highest, std::size_t times) const {
+  o.particles = Rule(particles, "--particles").at(level, highest, times, 2);
+  o.law_particles = o.coarse_law_particles = Rule(law_particles, "--law-particles").at(level, highest, times);
+}
+
+std::pair<int, int> parse_levels(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  const Number low = parse_number(std::string_view(text).substr(0, colon));
+  const Number high = colon == std::string::npos ? low : parse_number(std::string_view(text).substr(colon + 1));
+  const auto whole = [](const Number& n) { return n.problem.empty() && n.value == static_cast<int>(n.value); };
+  if (!whole(low) || !whole(high) || low.value < 0 || high.value < low.value || high.value > kHighestLevel)
+    throw InputError(fmt::format("--levels {}: LOW:HIGH is expected, two levels from 0 to {}", text, kHighestLevel));
+  return {static_cast<int>(low.value), static_cast<int>(high.value)};
+}
+
+StepRule parse_step(const std::string& text) {
+  StepRule rule;
+  double* const fields[] = {&rule.gamma, &rule.n0, &rule.rho};
+  std::size_t at = 0, count = 0;
+  while (at <= text.size() && count < 3) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const Number n = parse_number(std::string_view(text).substr(at, end - at));
+    if (!n.problem.empty()) break;
+    *fields[count++] = n.value;
+    at = end + 1;
+  }
+  if (count == 0 || at <= text.size() || !(rule.gamma > 0) || rule.n0 < 0 || !(rule.rho > 0.5 && rule.rho <= 1))
+    throw InputError(fmt::format(
+        "--step {}: G,N0,RHO is expected with G > 0, N0 >= 0 and 1/2 < RHO <= 1; the step is G*(N0 + n)^-RHO", text));
+  return rule;
+}
+}  // namespace mckean::cli

@@ -1,0 +1,241 @@
+#include "estimate/chain.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace mckean {
+
+double StepRule::at(std::size_t n) const { return gamma * std::pow(n0 + static_cast<double>(n), -rho); }
+
+namespace {
+
+constexpr std::size_t kMostReprojections = 20;
+
+// Half-widths of the first compact set: wide enough that a chain that converges hardly ever meets it.
+double reach(double start) { return 10 * (1 + std::abs(start)); }
+
+LawNoise kernel_law(const ChainIdentity& id, std::uint32_t n) {
+  return {{id.seed, id.replicate, n, Purpose::law_start}, {id.seed, id.replicate, n, Purpose::law}};
+}
+
+LawNoise score_law(const ChainIdentity& id, std::uint32_t n) {
+  return {{id.seed, id.replicate, n, Purpose::score_law_start}, {id.seed, id.replicate, n, Purpose::score_law}};
+}
+
+LawOptions law_options(const Problem& problem, const ChainOptions& o, Derivative derivative, double margin) {
+  return {.particles = o.law_particles,
+          .derivative = derivative,
+          .precision = o.precision,
+          .margin = margin,
+          .first_rank = problem.first_rank()};
+}
+
+// Euler updates of a law's particles; finite differences run it again for each parameter.
+std::uint64_t law_cost(const LawPath& law, std::size_t steps, Derivative derivative) {
+  if (!law.dynamics->reads_law()) return 0;
+  const std::size_t runs = derivative == Derivative::finite_difference ? 1 + law.dynamics->dynamic.size() : 1;
+  return runs * law.particles * steps;
+}
+
+std::uint64_t filter_cost(const Schedule& schedule, std::size_t particles) {
+  std::uint64_t steps = 0;
+  for (const auto& stops : schedule.stops) steps += stops.back().point;
+  return steps * particles;
+}
+
+// Failures say which replicate, level, iteration and parameters they belong to.
+template <class Work>
+void with_context(const Model& model, const ChainIdentity& id, std::uint32_t n, std::span<const double> theta,
+                  Work&& work) {
+  try {
+    work();
+  } catch (const NumericalError& e) {
+    throw NumericalError(fmt::format("replicate {}, level {}, iteration {}, at {}: {}", id.replicate, id.level, n,
+                                     parameters_to_text(model, theta), e.what()));
+  }
+}
+}  // namespace
+
+Iterate::Iterate(const Model& model, const ChainOptions& options)
+    : model_(model), options_(options), start_(static_cast<Eigen::Index>(model.parameters().size())) {
+  for (Eigen::Index p = 0; p < start_.size(); ++p)
+    start_[p] = model.parameters()[static_cast<std::size_t>(p)].to_line(options.start[static_cast<std::size_t>(p)]);
+  u_ = start_;
+}
+
+std::vector<double> Iterate::theta() const {
+  std::vector<double> theta;
+  for (Eigen::Index p = 0; p < u_.size(); ++p)
+    theta.push_back(model_.parameters()[static_cast<std::size_t>(p)].from_line(u_[p]));
+  return theta;
+}
+
+bool Iterate::move(std::size_t n, std::span<const double> score) {
+  Eigen::VectorXd h(u_.size());
+  for (Eigen::Index p = 0; p < u_.size(); ++p)
+    h[p] = score[static_cast<std::size_t>(p)] * model_.parameters()[static_cast<std::size_t>(p)].slope(u_[p]);
+  if (options_.precondition.size() > 0) h = options_.precondition * h;
+  u_ += options_.step.at(n) * h;
+  bool inside = true;
+  for (Eigen::Index p = 0; p < u_.size(); ++p)
+    inside = inside && std::abs(u_[p] - start_[p]) <= std::ldexp(reach(start_[p]), static_cast<int>(reprojections_));
+  if (inside) return true;
+  const std::string where = parameters_to_text(model_, theta());
+  if (++reprojections_ > kMostReprojections)
+    throw NumericalError(fmt::format(
+        "the chain has left {} growing compact sets, the last at {}; the step is too long: lower --step, or "
+        "start elsewhere with --set",
+        kMostReprojections, where));
+  u_ = start_;
+  return false;
+}
+
+Chain::Chain(const Problem& problem, const ChainOptions& options, ChainIdentity id)
+    : problem_(problem),
+      options_(options),
+      id_(id),
+      schedule_(problem.schedule(id.level)),
+      iterate_(problem.model(), options_),
+      filter_(problem.system(), problem.observation(), schedule_,
+              {.particles = options.particles, .smoother = options.smoother, .precision = options.precision}),
+      score_(problem.system(), schedule_),
+      last_(score_.zero()) {
+  with_context(problem.model(), id_, 0, theta(), [&] { begin(); });
+}
+
+// The first paths come from the model itself.
+void Chain::begin() {
+  const auto now = theta();
+  paths_.clear();
+  with_wide_enough_law(
+      [&](double margin) {
+        return draw_law(problem_.system(), schedule_.grid, now, kernel_law(id_, n_),
+                        law_options(problem_, options_, Derivative::none, margin));
+      },
+      [&](const LawPath& law) {
+        filter_.set_law(law, now);
+        paths_.clear();
+        for (std::size_t s = 0; s < problem_.data().series.size(); ++s)
+          paths_.push_back(filter_.first_path(s, {id_.seed, id_.replicate, n_}));
+        particle_steps_ += law_cost(law, schedule_.grid.steps(), Derivative::none) + filter_cost(schedule_, 1);
+      });
+}
+
+void Chain::draw_paths(std::span<const double> now) {
+  with_wide_enough_law(
+      [&](double margin) {
+        return draw_law(problem_.system(), schedule_.grid, now, kernel_law(id_, n_),
+                        law_options(problem_, options_, Derivative::none, margin));
+      },
+      [&](const LawPath& law) {
+        filter_.set_law(law, now);
+        std::vector<Path> drawn;  // all or none, should a particle leave a window
+        for (std::size_t s = 0; s < paths_.size(); ++s)
+          drawn.push_back(filter_.step(s, paths_[s], {id_.seed, id_.replicate, n_}));
+        paths_ = std::move(drawn);
+        particle_steps_ +=
+            law_cost(law, schedule_.grid.steps(), Derivative::none) + filter_cost(schedule_, options_.particles);
+      });
+}
+
+PathScore Chain::score_at(std::span<const double> theta) {
+  score_.set_parameters(theta);
+  return with_wide_enough_law(
+      [&](double margin) {
+        return draw_law(problem_.system(), schedule_.grid, theta, score_law(id_, n_),
+                        law_options(problem_, options_, options_.derivative, margin));
+      },
+      [&](const LawPath& law) {
+        PathScore h = score_.zero();
+        for (std::size_t s = 0; s < paths_.size(); ++s) score_.add(s, paths_[s], law, h);
+        particle_steps_ += law_cost(law, schedule_.grid.steps(), options_.derivative);
+        return h;
+      });
+}
+
+const PathScore& Chain::advance(bool hold) {
+  ++n_;
+  const auto now = theta();
+  with_context(problem_.model(), id_, n_, now, [&] {
+    draw_paths(now);
+    last_ = score_at(now);
+    if (!hold && !iterate_.move(n_, last_.gradient)) begin();
+  });
+  return last_;
+}
+
+CoupledChain::CoupledChain(const Problem& problem, const ChainOptions& options, ChainIdentity id)
+    : problem_(problem),
+      options_(options),
+      id_(id),
+      fine_schedule_(problem.schedule(id.level)),
+      coarse_schedule_(problem.schedule(id.level - 1)),
+      fine_(problem.model(), options_),
+      coarse_(problem.model(), options_),
+      filter_(problem.system(), problem.observation(), fine_schedule_, coarse_schedule_,
+              {.particles = options.particles, .smoother = options.smoother, .precision = options.precision}),
+      fine_score_(problem.system(), fine_schedule_),
+      coarse_score_(problem.system(), coarse_schedule_) {
+  with_context(problem.model(), id_, 0, fine(), [&] { begin(); });
+}
+
+void CoupledChain::begin() {
+  const auto now = fine(), coarse_now = coarse();
+  with_wide_enough_law(
+      [&](double margin) {
+        return draw_coupled_laws(problem_.system(), fine_schedule_.grid, coarse_schedule_.grid, now, coarse_now,
+                                 kernel_law(id_, n_), law_options(problem_, options_, Derivative::none, margin),
+                                 options_.coarse_law_particles);
+      },
+      [&](const std::pair<LawPath, LawPath>& laws) {
+        filter_.set_laws(laws.first, laws.second, now, coarse_now);
+        paths_.clear();
+        for (std::size_t s = 0; s < problem_.data().series.size(); ++s)
+          paths_.push_back(filter_.first_paths(s, {id_.seed, id_.replicate, n_}));
+        particle_steps_ += law_cost(laws.first, fine_schedule_.grid.steps(), Derivative::none) +
+                           law_cost(laws.second, coarse_schedule_.grid.steps(), Derivative::none) +
+                           filter_cost(fine_schedule_, 1) + filter_cost(coarse_schedule_, 1);
+      });
+}
+
+void CoupledChain::advance() {
+  ++n_;
+  const auto now = fine(), coarse_now = coarse();
+  const auto draw = [&](const LawNoise& noise, Derivative derivative) {
+    return [&, derivative](double margin) {
+      return draw_coupled_laws(problem_.system(), fine_schedule_.grid, coarse_schedule_.grid, now, coarse_now, noise,
+                               law_options(problem_, options_, derivative, margin), options_.coarse_law_particles);
+    };
+  };
+  const auto cost = [&](const std::pair<LawPath, LawPath>& laws, Derivative derivative) {
+    return law_cost(laws.first, fine_schedule_.grid.steps(), derivative) +
+           law_cost(laws.second, coarse_schedule_.grid.steps(), derivative);
+  };
+  with_context(problem_.model(), id_, n_, now, [&] {
+    const LawNoise inner = kernel_law(id_, n_), outer = score_law(id_, n_);
+    with_wide_enough_law(draw(inner, Derivative::none), [&](const std::pair<LawPath, LawPath>& laws) {
+      filter_.set_laws(laws.first, laws.second, now, coarse_now);
+      std::vector<CoupledFilter::Pair> drawn;
+      for (std::size_t s = 0; s < paths_.size(); ++s)
+        drawn.push_back(filter_.step(s, paths_[s], {id_.seed, id_.replicate, n_}));
+      paths_ = std::move(drawn);
+      particle_steps_ += cost(laws, Derivative::none) + filter_cost(fine_schedule_, options_.particles) +
+                         filter_cost(coarse_schedule_, options_.particles);
+    });
+    fine_score_.set_parameters(now);
+    coarse_score_.set_parameters(coarse_now);
+    PathScore h = fine_score_.zero(), coarse_h = h;
+    with_wide_enough_law(draw(outer, options_.derivative), [&](const std::pair<LawPath, LawPath>& laws) {
+      h = fine_score_.zero(), coarse_h = h;
+      for (std::size_t s = 0; s < paths_.size(); ++s) {
+        fine_score_.add(s, paths_[s].fine, laws.first, h);
+        coarse_score_.add(s, paths_[s].coarse, laws.second, coarse_h);
+      }
+      particle_steps_ += cost(laws, options_.derivative);
+    });
+    const bool stays = fine_.move(n_, h.gradient), coarse_stays = coarse_.move(n_, coarse_h.gradient);
+    if (!stays || !coarse_stays) begin();
+  });
+}
+}  // namespace mckean

@@ -1,0 +1,109 @@
+// Stochastic approximation: Procedure 1 at one level, Procedure 2 at two levels together.
+#pragma once
+
+#include <Eigen/Dense>
+
+#include "estimate/problem.hpp"
+#include "score/score.hpp"
+
+namespace mckean {
+
+// γ_n = γ (n0 + n)^−ρ
+struct StepRule {
+  double gamma = 1, n0 = 0, rho = 0.7;
+  double at(std::size_t n) const;
+};
+
+struct ChainOptions {
+  std::size_t particles = 100;             // M
+  std::size_t law_particles = 200;         // N_l
+  std::size_t coarse_law_particles = 200;  // N_{l−1} <= N_l, of Procedure 2
+  Smoother smoother = Smoother::backward;
+  Derivative derivative = Derivative::tangent;
+  NormalPrecision precision = NormalPrecision::single;
+  StepRule step;
+  // In front of the score, on the line on which bounded parameters are unbounded; empty: the identity.
+  Eigen::MatrixXd precondition;
+  std::vector<double> start;  // θ_0
+};
+
+// θ on the line, moved by scores, inside a growing sequence of compact sets: leaving one returns it to the start and
+// enlarges the set.
+class Iterate {
+ public:
+  Iterate(const Model&, const ChainOptions&);
+  std::vector<double> theta() const;
+  // θ ← θ + γ_n P H; false where it had to be returned to the start.
+  bool move(std::size_t n, std::span<const double> score);
+  std::size_t reprojections() const { return reprojections_; }
+
+ private:
+  const Model& model_;
+  const ChainOptions& options_;
+  Eigen::VectorXd start_, u_;
+  std::size_t reprojections_ = 0;
+};
+
+// What both procedures know of their replicate.
+struct ChainIdentity {
+  std::uint64_t seed;
+  std::uint32_t replicate;
+  int level;
+};
+
+class Chain {
+ public:
+  Chain(const Problem&, const ChainOptions&, ChainIdentity);
+
+  // A new path at the present θ, its score by a fresh law, and θ moved by it (unless `hold`).
+  const PathScore& advance(bool hold = false);
+
+  std::vector<double> theta() const { return iterate_.theta(); }
+  const std::vector<Path>& paths() const { return paths_; }  // series by series
+  std::size_t iteration() const { return n_; }
+  std::size_t reprojections() const { return iterate_.reprojections(); }
+  std::uint64_t particle_steps() const { return particle_steps_; }
+  // H of the present paths at another θ, with the law's noise of the last advance.
+  PathScore score_at(std::span<const double> theta);
+
+ private:
+  void begin();
+  void draw_paths(std::span<const double> theta);
+
+  const Problem& problem_;
+  ChainOptions options_;
+  ChainIdentity id_;
+  const Schedule& schedule_;
+  Iterate iterate_;
+  ConditionalFilter filter_;
+  Score score_;
+  PathScore last_;
+  std::vector<Path> paths_;
+  std::uint32_t n_ = 0;
+  std::uint64_t particle_steps_ = 0;
+};
+
+class CoupledChain {
+ public:
+  CoupledChain(const Problem&, const ChainOptions&, ChainIdentity);  // levels id.level and id.level − 1
+  void advance();
+  std::vector<double> fine() const { return fine_.theta(); }
+  std::vector<double> coarse() const { return coarse_.theta(); }
+  std::size_t reprojections() const { return fine_.reprojections() + coarse_.reprojections(); }
+  std::uint64_t particle_steps() const { return particle_steps_; }
+
+ private:
+  void begin();
+
+  const Problem& problem_;
+  ChainOptions options_;
+  ChainIdentity id_;
+  const Schedule &fine_schedule_, &coarse_schedule_;
+  Iterate fine_, coarse_;
+  CoupledFilter filter_;
+  Score fine_score_, coarse_score_;
+  std::vector<CoupledFilter::Pair> paths_;
+  std::uint32_t n_ = 0;
+  std::uint64_t particle_steps_ = 0;
+};
+}  // namespace mckean

@@ -1,0 +1,134 @@
+#include "estimate/multilevel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace mckean {
+namespace {
+
+// An unbounded p stops where its probability is below that of a uniform variate.
+constexpr int kMostP = 48;
+
+std::size_t chain_length(int p) { return std::size_t{1} << p; }  // T_p = 2^p
+
+std::vector<double> normalised(std::vector<double> weights) {
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (double& w : weights) w /= sum;
+  return weights;
+}
+
+std::size_t pick(const std::vector<double>& probabilities, double u) {
+  std::size_t i = 0;
+  for (double below = probabilities[0]; i + 1 < probabilities.size() && u >= below; below += probabilities[++i]) {
+  }
+  return i;
+}
+}  // namespace
+
+MultilevelEstimator::MultilevelEstimator(const Problem& problem, const EstimatorOptions& options)
+    : problem_(problem), options_(options) {
+  for (int l = options.lowest; l <= options.highest; ++l) levels_.push_back(std::exp2(-l * options.level_exponent));
+  for (int p = 0; p <= options.most_p.value_or(kMostP); ++p)
+    lengths_.push_back(std::exp2(-p) * (p + 1) * std::pow(std::log2(p + 2), 2));
+  levels_ = normalised(levels_);
+  lengths_ = normalised(lengths_);
+}
+
+double MultilevelEstimator::level_probability(int level) const {
+  return levels_[static_cast<std::size_t>(level - options_.lowest)];
+}
+double MultilevelEstimator::length_probability(int p) const { return lengths_[static_cast<std::size_t>(p)]; }
+
+std::pair<int, int> MultilevelEstimator::draw_cell(std::uint32_t replicate) const {
+  const Stream stream(options_.seed, replicate, 0, Purpose::cell);
+  return {options_.lowest + static_cast<int>(pick(levels_, uniform(stream, 0, 0))),
+          static_cast<int>(pick(lengths_, uniform(stream, 0, 1)))};
+}
+
+ChainOptions MultilevelEstimator::chain_options(int level) const {
+  ChainOptions o = options_.chain;
+  const std::size_t T = problem_.schedule(level).grid.points.size();
+  o.particles = options_.particles.at(level, options_.highest, T, 2);
+  o.law_particles = options_.law_particles.at(level, options_.highest, T);
+  if (level > options_.lowest)
+    o.coarse_law_particles = std::min(o.law_particles, options_.law_particles.at(level - 1, options_.highest, T));
+  return o;
+}
+
+Replicate MultilevelEstimator::operator()(std::uint32_t replicate) const {
+  Replicate r;
+  const auto minus = [](std::vector<double> a, const std::vector<double>& b) {
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] -= b[i];
+    return a;
+  };
+  if (options_.kind == EstimatorOptions::Kind::single) {
+    r.level = options_.highest;
+    Chain chain(problem_, chain_options(r.level), {options_.seed, replicate, r.level});
+    for (std::size_t n = 0; n < options_.iterations; ++n) chain.advance();
+    r.difference = r.estimate = chain.theta();
+    r.particle_steps = chain.particle_steps();
+    r.reprojections = chain.reprojections();
+    return r;
+  }
+  std::tie(r.level, r.p) = draw_cell(replicate);
+  const std::size_t half = r.p > 0 ? chain_length(r.p - 1) : 0, full = chain_length(r.p);
+  std::vector<double> before(problem_.model().parameters().size(),
+                             0.0);  // the estimator at p = 0 has nothing to subtract
+  const auto run = [&](auto& chain, auto&& value) {
+    for (std::size_t n = 1; n <= full; ++n) {
+      chain.advance();
+      if (n == half) before = value();
+    }
+    r.difference = minus(value(), before);
+    r.particle_steps = chain.particle_steps();
+    r.reprojections = chain.reprojections();
+  };
+  const ChainIdentity id{options_.seed, replicate, r.level};
+  if (r.level == options_.lowest) {
+    Chain chain(problem_, chain_options(r.level), id);
+    run(chain, [&] { return chain.theta(); });
+  } else {
+    CoupledChain chain(problem_, chain_options(r.level), id);
+    run(chain, [&] { return minus(chain.fine(), chain.coarse()); });
+  }
+  for (const double d : r.difference) r.estimate.push_back(d / (level_probability(r.level) * length_probability(r.p)));
+  return r;
+}
+
+namespace {
+
+void add_moments(const std::vector<std::vector<double>>& values, std::vector<double>& mean, std::vector<double>& sd) {
+  const double n = static_cast<double>(values.size());
+  mean.assign(values[0].size(), 0), sd = mean;
+  for (const auto& v : values)
+    for (std::size_t p = 0; p < v.size(); ++p) mean[p] += v[p] / n;
+  for (const auto& v : values)
+    for (std::size_t p = 0; p < v.size(); ++p) sd[p] += (v[p] - mean[p]) * (v[p] - mean[p]) / std::max(1.0, n - 1);
+  for (double& s : sd) s = std::sqrt(s);
+}
+}  // namespace
+
+EstimateSummary summarise(std::span<const Replicate> replicates) {
+  EstimateSummary out;
+  std::map<std::pair<int, int>, std::vector<std::vector<double>>> cells;
+  std::map<std::pair<int, int>, std::uint64_t> steps;
+  std::vector<std::vector<double>> estimates;
+  for (const Replicate& r : replicates) {
+    estimates.push_back(r.estimate);
+    cells[{r.level, r.p}].push_back(r.difference);
+    steps[{r.level, r.p}] += r.particle_steps;
+    out.particle_steps += r.particle_steps;
+    out.reprojections += r.reprojections;
+  }
+  add_moments(estimates, out.value, out.mc_se);
+  for (double& s : out.mc_se) s /= std::sqrt(static_cast<double>(replicates.size()));
+  for (const auto& [at, values] : cells) {
+    Cell cell{at.first, at.second, values.size(), {}, {}, steps[at]};
+    add_moments(values, cell.mean, cell.sd);
+    out.cells.push_back(std::move(cell));
+  }
+  return out;
+}
+}  // namespace mckean

@@ -1,0 +1,64 @@
+// The paper's final algorithm: a randomised multilevel estimator of the maximum-likelihood estimate at level L. One
+// replicate is a pure function of (seed, replicate number).
+#pragma once
+
+#include <optional>
+
+#include "estimate/chain.hpp"
+#include "estimate/rule.hpp"
+
+namespace mckean {
+
+struct EstimatorOptions {
+  enum class Kind { paper, single } kind = Kind::paper;
+  int lowest = 2, highest = 4;                   // l_min and L
+  std::optional<int> most_p = 6;                 // p_max; none: unbounded
+  double level_exponent = 0.25;                  // P_L(l) ∝ Δ_l^exponent
+  std::size_t iterations = 100;                  // of the single-level estimator
+  Rule particles{"T", "--particles"};            // M
+  Rule law_particles{"200", "--law-particles"};  // N_l
+  ChainOptions chain;                            // its numbers of particles are set from the rules
+  std::uint64_t seed = 1;
+};
+
+struct Replicate {
+  int level = 0, p = 0;
+  std::vector<double> difference;  // θ^{T_p} − θ^{T_{p−1}}, of the two levels where there are two
+  std::vector<double> estimate;    // difference / (P_L P_P): its mean is the answer
+  std::uint64_t particle_steps = 0;
+  std::size_t reprojections = 0;
+};
+
+class MultilevelEstimator {
+ public:
+  MultilevelEstimator(const Problem&, const EstimatorOptions&);
+
+  Replicate operator()(std::uint32_t replicate) const;
+
+  double level_probability(int level) const;
+  double length_probability(int p) const;  // P_P ∝ 2^−p (p + 1) log2(p + 2)²
+
+ private:
+  std::pair<int, int> draw_cell(std::uint32_t replicate) const;
+  ChainOptions chain_options(int level) const;
+
+  const Problem& problem_;
+  EstimatorOptions options_;
+  std::vector<double> levels_, lengths_;  // probabilities
+};
+
+// Statistics of many replicates.
+struct Cell {
+  int level, p;
+  std::size_t count = 0;
+  std::vector<double> mean, sd;  // of the differences
+  std::uint64_t particle_steps = 0;
+};
+struct EstimateSummary {
+  std::vector<double> value, mc_se;
+  std::vector<Cell> cells;  // by level, then p
+  std::uint64_t particle_steps = 0;
+  std::size_t reprojections = 0;
+};
+EstimateSummary summarise(std::span<const Replicate>);
+}  // namespace mckean

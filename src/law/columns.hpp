@@ -1,0 +1,28 @@
+// Columns of numbers that are used together.
+#pragma once
+
+#include "noise/noise.hpp"
+#include "program/aligned.hpp"
+
+namespace mckean {
+
+// Each is padded so that whole tiles of noise fit.
+class Columns {
+ public:
+  Columns() = default;
+  Columns(std::size_t columns, std::size_t rows)
+      : rows_((rows + kTileSize - 1) / kTileSize * kTileSize),
+        stride_(rows_ + kColumnGap),
+        memory_(columns * stride_),
+        columns_(columns) {}
+  double* operator[](std::size_t c) { return memory_.data() + c * stride_; }
+  const double* operator[](std::size_t c) const { return memory_.data() + c * stride_; }
+  std::size_t count() const { return columns_; }
+  std::size_t rows() const { return rows_; }  // with the padding
+
+ private:
+  std::size_t rows_ = 0, stride_ = 0;
+  AlignedBuffer memory_;
+  std::size_t columns_ = 0;
+};
+}  // namespace mckean

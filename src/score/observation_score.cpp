@@ -1,0 +1,53 @@
+#include <algorithm>
+#include <cmath>
+
+#include "score/score.hpp"
+
+namespace mckean {
+
+ObservationScore::ObservationScore(const Model& model, const Kernels& kernels) : model_(model) {
+  ProgramSpec spec{model.parameter_symbols(), {}, {}, {}, {}};
+  for (const auto& c : model.components()) spec.columns.push_back(c.symbol);
+  spec.columns.push_back(model.time());
+  for (std::size_t c = 0; c < model.observed().size(); ++c) {
+    spec.columns.push_back(model.observed()[c].symbol);
+    for (std::size_t p = 0; p < model.parameters().size(); ++p) {
+      const Expr slope = differentiate(model.observed()[c].log_density, model.parameter_symbols()[p]);
+      if (slope.is_number(0)) continue;
+      terms_.push_back({c, p});
+      spec.outputs.push_back(slope);
+    }
+  }
+  program_ = Program(spec);
+  frame_ = Frame(program_, kernels);
+}
+
+void ObservationScore::add(const Schedule& schedule, std::size_t series, const Path& path, std::span<double> gradient,
+                           std::span<double> information) {
+  if (terms_.empty()) return;
+  const auto& visits = schedule.visits[series];
+  const std::size_t d = model_.dimension(), width = model_.observed().size(), n = visits.size(), all = gradient.size();
+  Columns columns(d + 1 + width, n), slopes(terms_.size(), n);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t c = 0; c < d; ++c) columns[c][i] = path[c][visits[i].point];
+    columns[d][i] = schedule.grid.time[visits[i].point];
+    const auto values = schedule.values(series, visits[i]);
+    for (std::size_t c = 0; c < width; ++c) columns[d + 1 + c][i] = values[c];
+  }
+  std::vector<const double*> in(columns.count());
+  std::vector<double*> out(slopes.count());
+  for (std::size_t first = 0; first < n; first += kBlock) {
+    for (std::size_t c = 0; c < in.size(); ++c) in[c] = columns[c] + first;
+    for (std::size_t c = 0; c < out.size(); ++c) out[c] = slopes[c] + first;
+    frame_.run(in, out, std::min(kBlock, n - first));
+  }
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t a = 0; a < terms_.size(); ++a) {
+      if (std::isnan(columns[d + 1 + terms_[a].column][i])) continue;  // not observed
+      gradient[terms_[a].parameter] += slopes[a][i];
+      for (std::size_t b = 0; b < terms_.size(); ++b)
+        if (terms_[a].column == terms_[b].column)
+          information[terms_[a].parameter * all + terms_[b].parameter] += slopes[a][i] * slopes[b][i];
+    }
+}
+}  // namespace mckean

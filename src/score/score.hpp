@@ -1,0 +1,62 @@
+// The score H_l of a path, and the complete-data information.
+//
+//   H_l = Σ_k ∇_θ log G_θ(x_{t_k}, y_k) + Σ_steps gᵀ Σ(x)⁻¹ [Δx − a Δ],   g = ∂a/∂θ at fixed x, the law's own
+//   dependence on θ
+// included. The law must be a fresh draw, independent of the one behind the path, with derivatives.
+#pragma once
+
+#include "smooth/filter_side.hpp"
+
+namespace mckean {
+
+// ∇_θ log G along a path.
+class ObservationScore {
+ public:
+  ObservationScore(const Model&, const Kernels&);
+  void set_parameters(std::span<const double> theta) { frame_.set_fixed(theta); }
+
+  // Adds the gradient, and the sum of the squared gradients of the single observations to the information.
+  void add(const Schedule&, std::size_t series, const Path&, std::span<double> gradient, std::span<double> information);
+
+ private:
+  struct Term {
+    std::size_t column, parameter;
+  };
+  const Model& model_;
+  std::vector<Term> terms_;  // derivatives that are not zero
+  Program program_;          // columns: x, t, y | outputs: the terms
+  Frame frame_;
+};
+
+struct PathScore {
+  std::vector<double> gradient;     // one entry a parameter
+  std::vector<double> information;  // Σ Δ gᵀΣ⁻¹g + observation part: a matrix, row by row, positive semidefinite
+};
+
+class Score {
+ public:
+  Score(const System&, const Schedule&, const Kernels& = kernels());
+
+  void set_parameters(std::span<const double> theta) { theta_.assign(theta.begin(), theta.end()); }
+
+  // Adds the score of one series' path. Throws WindowLeft, and NumericalError where it is not finite.
+  void add(std::size_t series, const Path&, const LawPath&, PathScore& to);
+
+  PathScore zero() const;
+
+ private:
+  void use(const LawPath&);
+  void read_pairwise(const LawPath&, const Path&, std::size_t steps);
+  void stay_inside(const LawPath&, const Path&, std::size_t steps) const;
+
+  const System& system_;
+  const Schedule& schedule_;
+  const Kernels& kernels_;
+  std::vector<double> theta_;
+  ObservationScore observation_;
+  std::shared_ptr<const Dynamics> dynamics_;
+  std::optional<Frame> frame_, pair_;
+  Columns clock_;  // t and Δ of every step
+  Columns xi_;     // ξ and ∂ξ of every step, where an interaction is pairwise
+};
+}  // namespace mckean

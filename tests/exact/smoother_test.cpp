@@ -1,0 +1,163 @@
+// The smoother's kernels against the exact smoother of the linear model. Chains with backward sampling forget quickly;
+// standard errors come from batch means, so that a comparison at |z| > 4 fails a correct program about once in 2000
+// (t with 24 degrees of freedom); seeds are fixed.
+#include "smooth/kernel.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "models.hpp"
+#include "oracle/examples.hpp"
+#include "score/score.hpp"
+
+namespace {
+
+using namespace mckean;
+
+// Mean and its standard error from 25 batches.
+struct Batches {
+  std::vector<double> values;
+  void add(double v) { values.push_back(v); }
+  double mean() const {
+    double s = 0;
+    for (const double v : values) s += v;
+    return s / static_cast<double>(values.size());
+  }
+  double se() const {
+    constexpr std::size_t batches = 25;
+    const std::size_t size = values.size() / batches;
+    double sum = 0;
+    for (std::size_t b = 0; b < batches; ++b) {
+      double m = 0;
+      for (std::size_t i = 0; i < size; ++i) m += values[b * size + i] / static_cast<double>(size);
+      sum += std::pow(m - mean(), 2);
+    }
+    return std::sqrt(sum / (batches - 1) / batches);
+  }
+};
+
+void expect_close(const Batches& b, double exact, const std::string& what) {
+  EXPECT_LT(std::abs(b.mean() - exact), 4 * b.se())
+      << what << ": " << b.mean() << " (se " << b.se() << ") for " << exact;
+}
+
+struct Setting {
+  Smoother smoother;
+  std::size_t particles, iterations;
+};
+
+class SmootherTest : public testing::Test {
+ protected:
+  static constexpr double kappa = 0.8, mu = 6.5, beta = 0.6, R = 0.7;
+  SmootherTest()
+      : model(tests::shipped("mean-field-ou", {{"kappa", kappa}, {"mu", mu}, {"beta", beta}, {"R", R}})),
+        data(oracle::simulate(oracle::scalar_ou({kappa, mu, beta, R}), {.T = 10, .tau = std::sqrt(R)})),
+        system(model),
+        observation(model),
+        theta(model.start_values()) {
+    data.columns = model.columns();
+    data.series[0].values[3] = std::nan("");  // one value is missing
+  }
+
+  LawNoise law_noise(std::uint32_t n) const { return {{3, 0, n, Purpose::law_start}, {3, 0, n, Purpose::law}}; }
+
+  Model model;
+  Data data;
+  System system;
+  Observation observation;
+  std::vector<double> theta;
+};
+
+TEST_F(SmootherTest, ChainReproducesSmoothingMeansAndVariances) {
+  for (const Setting& s : {Setting{Smoother::backward, 20, 4000}, Setting{Smoother::genealogy, 100, 4000}}) {
+    const int level = 2;
+    const Schedule schedule(data, level, 0);
+    const auto exact = oracle::smooth(oracle::mean_field_ou({kappa, mu, beta, R}), data, level)[0];
+    ConditionalFilter filter(system, observation, schedule, {.particles = s.particles, .smoother = s.smoother});
+    const LawPath law = draw_law(system, schedule.grid, theta, law_noise(0), {.particles = 400000});
+    filter.set_law(law, theta);
+    Path path = filter.first_path(0, {1, 0, 0});
+    std::vector<Batches> first(schedule.grid.steps() + 1), second(schedule.grid.steps() + 1);
+    for (std::size_t n = 1; n <= s.iterations + 100; ++n) {
+      path = filter.step(0, path, {1, 0, static_cast<std::uint32_t>(n)});
+      for (std::size_t k = 0; n > 100 && k < first.size(); ++k) {
+        first[k].add(path[0][k]);
+        second[k].add(std::pow(path[0][k] - exact.mean[k](0), 2));
+      }
+    }
+    for (std::size_t k = 1; k < first.size(); k += 3) {
+      const std::string where =
+          "level 2, point " + std::to_string(k) + (s.smoother == Smoother::backward ? " backward" : " genealogy");
+      expect_close(first[k], exact.mean[k](0), "mean at " + where);
+      expect_close(second[k], exact.covariance[k](0, 0), "variance at " + where);
+    }
+  }
+}
+
+TEST_F(SmootherTest, EachMarginOfTheCoupledKernelIsExact) {
+  for (const Setting& s : {Setting{Smoother::backward, 20, 3000}, Setting{Smoother::genealogy, 60, 3000}}) {
+    const Schedule fine(data, 3, 0), coarse(data, 2, 0);
+    const oracle::LinearModel upper = oracle::mean_field_ou({kappa, mu, beta, R}),
+                              lower = oracle::mean_field_ou({0.7, mu, beta, R});
+    std::vector<double> other = theta;
+    other[0] = 0.7;
+    const auto [law, coarse_law] =
+        draw_coupled_laws(system, fine.grid, coarse.grid, theta, other, law_noise(0), {.particles = 200000}, 200000);
+    CoupledFilter filter(system, observation, fine, coarse, {.particles = s.particles, .smoother = s.smoother});
+    filter.set_laws(law, coarse_law, theta, other);
+    auto paths = filter.first_paths(0, {1, 0, 0});
+    const auto exact = oracle::smooth(upper, data, 3)[0], exact_coarse = oracle::smooth(lower, data, 2)[0];
+    std::vector<Batches> a(fine.grid.steps() + 1), b(coarse.grid.steps() + 1), a2 = a, b2 = b;
+    for (std::size_t n = 1; n <= s.iterations + 100; ++n) {
+      paths = filter.step(0, paths, {1, 0, static_cast<std::uint32_t>(n)});
+      if (n <= 100) continue;
+      for (std::size_t k = 0; k < a.size(); ++k)
+        a[k].add(paths.fine[0][k]), a2[k].add(std::pow(paths.fine[0][k] - exact.mean[k](0), 2));
+      for (std::size_t k = 0; k < b.size(); ++k)
+        b[k].add(paths.coarse[0][k]), b2[k].add(std::pow(paths.coarse[0][k] - exact_coarse.mean[k](0), 2));
+    }
+    for (std::size_t k = 1; k < a.size(); k += 7) {
+      expect_close(a[k], exact.mean[k](0), "fine mean at " + std::to_string(k));
+      expect_close(a2[k], exact.covariance[k](0, 0), "fine variance at " + std::to_string(k));
+    }
+    for (std::size_t k = 1; k < b.size(); k += 5) {
+      expect_close(b[k], exact_coarse.mean[k](0), "coarse mean at " + std::to_string(k));
+      expect_close(b2[k], exact_coarse.covariance[k](0, 0), "coarse variance at " + std::to_string(k));
+    }
+  }
+}
+
+TEST_F(SmootherTest, ScoreIsTheExactOne) {
+  const oracle::LinearFamily family = [](const Eigen::VectorXd& v) {
+    return oracle::mean_field_ou({v[0], v[1], v[2], v[3]});
+  };
+  const Eigen::VectorXd at{{kappa, mu, beta, R}};
+  for (const int level : {1, 3}) {
+    const Schedule schedule(data, level, 0);
+    const auto exact = oracle::score(family, at, data, level), frozen = oracle::frozen_score(family, at, data, level);
+    ConditionalFilter filter(system, observation, schedule, {.particles = 20});
+    Score score(system, schedule);
+    score.set_parameters(theta);
+    const LawPath first = draw_law(system, schedule.grid, theta, law_noise(0), {.particles = 1000});
+    filter.set_law(first, theta);
+    Path path = filter.first_path(0, {1, 0, 0});
+    std::vector<Batches> found(4);
+    for (std::uint32_t n = 1; n <= 5050; ++n) {
+      const LawPath law = draw_law(system, schedule.grid, theta, law_noise(2 * n), {.particles = 1000});
+      filter.set_law(law, theta);
+      path = filter.step(0, path, {1, 0, n});
+      const LawPath fresh = draw_law(system, schedule.grid, theta, law_noise(2 * n + 1),
+                                     {.particles = 1000, .derivative = Derivative::tangent});
+      PathScore h = score.zero();
+      score.add(0, path, fresh, h);
+      if (n <= 50) continue;
+      for (std::size_t p = 0; p < 4; ++p) found[p].add(h.gradient[p]);
+    }
+    for (std::size_t p = 0; p < 4; ++p)
+      expect_close(found[p], exact[static_cast<Eigen::Index>(p)], "score " + std::to_string(p));
+    // Forgetting the law's own dependence on theta would be seen.
+    EXPECT_GT(std::abs(found[1].mean() - frozen[1]), 8 * found[1].se());
+  }
+}
+}  // namespace

@@ -1,0 +1,110 @@
+// Time grids: c·2^level steps an interval, c = max(1, round(h/unit)).
+#include "law/grid.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "mckean/error.hpp"
+
+namespace mckean {
+namespace {
+
+using Times = std::vector<double>;
+
+// What holds of every grid.
+void expect_sound(const Grid& g, const Times& times) {
+  ASSERT_EQ(g.time.size(), g.steps() + 1);
+  ASSERT_EQ(g.points.size(), times.size());
+  EXPECT_EQ(g.time[0], 0);
+  for (std::size_t k = 0; k < g.steps(); ++k) {
+    EXPECT_GT(g.dt[k], 0);
+    EXPECT_GT(g.time[k + 1], g.time[k]);
+    EXPECT_NEAR(g.time[k + 1] - g.time[k], g.dt[k], 1e-14 * std::max(1.0, g.time[k + 1]));
+  }
+  for (std::size_t i = 0; i < times.size(); ++i) EXPECT_EQ(g.time[g.points[i]], times[i]);  // to the bit
+  EXPECT_EQ(g.points.back(), g.steps());
+}
+
+TEST(Grid, UnitTimes) {
+  const Times times{1, 2, 3, 4};
+  for (int level = 0; level <= 6; ++level) {
+    const Grid g(times, level);
+    expect_sound(g, times);
+    EXPECT_EQ(g.unit, 1);
+    EXPECT_EQ(g.steps(), 4u << level);
+    for (const double dt : g.dt) EXPECT_EQ(dt, std::ldexp(1.0, -level));
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(g.points[i], (i + 1) << level);
+  }
+}
+
+TEST(Grid, IrregularTimes) {
+  const Times times{0.2, 1.2, 2.2, 4.7, 4.8, 5.8};  // gaps 1, 1, 2.5, 0.1, 1: the median is 1
+  const Grid g(times, 2);
+  expect_sound(g, times);
+  EXPECT_NEAR(g.unit, 1, 1e-15);
+  // c = 1, 1, 1, 2 or 3 (2.5 rounds up), 1, 1
+  EXPECT_EQ(g.points, (std::vector<std::size_t>{4, 8, 12, 24, 28, 32}));
+  EXPECT_NEAR(g.dt[0], 0.05, 1e-15);
+  EXPECT_NEAR(g.dt[12], 2.5 / 12, 1e-15);
+  EXPECT_NEAR(g.dt[24], 0.1 / 4, 1e-15);
+}
+
+TEST(Grid, ALongFirstIntervalGetsItsShare) {
+  const Times times{10, 11, 12};
+  const Grid g(times, 1);
+  expect_sound(g, times);
+  EXPECT_EQ(g.points, (std::vector<std::size_t>{20, 22, 24}));
+}
+
+TEST(Grid, AnObservationAtTimeZeroIsTheFirstPoint) {
+  const Times times{0, 1, 2};
+  const Grid g(times, 3);
+  expect_sound(g, times);
+  EXPECT_EQ(g.points, (std::vector<std::size_t>{0, 8, 16}));
+  const Grid only(Times{0}, 3);
+  EXPECT_EQ(only.steps(), 0u);
+  EXPECT_EQ(only.points, (std::vector<std::size_t>{0}));
+  EXPECT_EQ(only.unit, 1);
+}
+
+TEST(Grid, OneTimeIsItsOwnUnit) {
+  const Grid g(Times{2.5}, 2);
+  EXPECT_EQ(g.unit, 2.5);
+  EXPECT_EQ(g.steps(), 4u);
+}
+
+TEST(Grid, TheUnitIsTheMedianOrWhatIsAsked) {
+  EXPECT_EQ(Grid(Times{1, 2, 5}, 0).unit, 2);           // of two gaps their mean
+  EXPECT_EQ(Grid(Times{1, 2, 4, 104}, 0).unit, 2);      // the long gap does not matter
+  EXPECT_EQ(Grid(Times{1, 2, 3}, 0, 0.5).steps(), 6u);  // asked for
+  EXPECT_EQ(Grid(Times{1, 2, 3}, 1, 10).steps(), 6u);   // never less than one a gap
+}
+
+TEST(Grid, EachCoarserLevelIsEverySecondPoint) {
+  for (const Times& times : {Times{1, 2, 3}, Times{0, 0.3, 1.7, 1.71, 9.1}, Times{0.1, 0.2, 0.3, 0.7}, Times{1e-3, 7}})
+    for (int level = 1; level <= 7; ++level) {
+      const Grid fine(times, level), coarse(times, level - 1);
+      ASSERT_EQ(fine.steps(), 2 * coarse.steps());
+      for (std::size_t k = 0; k <= coarse.steps(); ++k)
+        EXPECT_NEAR(coarse.time[k], fine.time[2 * k], 1e-15 * std::max(1.0, coarse.time[k]));
+      for (std::size_t k = 0; k < coarse.steps(); ++k) EXPECT_EQ(coarse.dt[k], 2 * fine.dt[2 * k]);
+      for (std::size_t i = 0; i < times.size(); ++i) EXPECT_EQ(2 * coarse.points[i], fine.points[i]);
+    }
+}
+
+TEST(Grid, SeriesShareTheirTimes) {
+  Data data;
+  data.series.resize(2);
+  data.series[0].times = {1, 2, 4};
+  data.series[1].times = {0, 2, 3};
+  EXPECT_EQ(observation_times(data), (Times{0, 1, 2, 3, 4}));
+}
+
+TEST(Grid, RefusesLevelsAndLengthsThatNothingHolds) {
+  EXPECT_THROW(Grid(Times{1, 2}, -1), InputError);
+  EXPECT_THROW(Grid(Times{1, 2}, kHighestLevel + 1), InputError);
+  EXPECT_THROW(Grid((Times{1, 2, 3, 1e6}), 12), InputError);
+}
+}  // namespace
+}  // namespace mckean
