@@ -165,7 +165,7 @@ void describe_model(const Model& model, Report& r) {
   r.json["observed"] = model.columns();
 }
 
-std::string shortened(std::string text, std::size_t most = 100) {
+std::string shortened(const std::string& text, std::size_t most = 100) {
   return text.size() > most ? text.substr(0, most) + " …" : text;
 }
 

@@ -27,8 +27,7 @@ std::vector<double> observation_times(const Data& data) {
   std::vector<double> times;
   for (const auto& s : data.series) times.insert(times.end(), s.times.begin(), s.times.end());
   std::ranges::sort(times);
-  const auto repeated = std::ranges::unique(times);
-  times.erase(repeated.begin(), repeated.end());
+  times.erase(std::unique(times.begin(), times.end()), times.end());
   return times;
 }
 

@@ -41,7 +41,7 @@ struct FreshNoise {
 class CoupledNoise {
  public:
   CoupledNoise(FreshNoise fresh, std::size_t coarse_particles)
-      : fresh_(std::move(fresh)), sums_(fresh_.sources, coarse_particles) {}
+      : fresh_(fresh), sums_(fresh_.sources, coarse_particles) {}
 
   NoiseSource fine();
   NoiseSource coarse();

@@ -210,7 +210,7 @@ TEST(VectorMath, SpecialValues) {
 
 TEST(VectorMath, FusedWidthsGiveTheSameBits) {
   if (!supported(Width::avx512)) GTEST_SKIP();
-  for (Function f : functions()) {
+  for (const Function& f : functions()) {
     Values x = points(f, 5000);
     for (double v : {kInf, -kInf, kNaN, -2.0, 2e300, -2e300}) x.push_back(v);
     const Values a = run(Width::avx2, f.op, x, nullptr, nullptr, f.second);
