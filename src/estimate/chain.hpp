@@ -21,10 +21,10 @@ struct ChainOptions {
   Smoother smoother = Smoother::backward;
   Derivative derivative = Derivative::tangent;
   NormalPrecision precision = NormalPrecision::single;
-  StepRule step;
+  StepRule step{};
   // In front of the score, on the line on which bounded parameters are unbounded; empty: the identity.
-  Eigen::MatrixXd precondition;
-  std::vector<double> start;  // θ_0
+  Eigen::MatrixXd precondition{};
+  std::vector<double> start{};  // θ_0
 };
 
 // θ on the line, moved by scores, inside a growing sequence of compact sets: leaving one returns it to the start and

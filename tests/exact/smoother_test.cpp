@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
 
 #include "models.hpp"
 #include "oracle/examples.hpp"
@@ -91,6 +92,50 @@ TEST_F(SmootherTest, ChainReproducesSmoothingMeansAndVariances) {
           "level 2, point " + std::to_string(k) + (s.smoother == Smoother::backward ? " backward" : " genealogy");
       expect_close(first[k], exact.mean[k](0), "mean at " + where);
       expect_close(second[k], exact.covariance[k](0, 0), "variance at " + where);
+    }
+  }
+}
+
+// A path from the exact smoother, backwards: X_K, then X_k given X_{k+1}.
+Path exact_path(const oracle::Smoothed& smoothed, std::mt19937_64& random) {
+  std::normal_distribution<double> normal;
+  const std::size_t last = smoothed.mean.size() - 1;
+  Path path(1, last + 1);
+  path[0][last] = smoothed.mean[last](0) + std::sqrt(smoothed.covariance[last](0, 0)) * normal(random);
+  for (std::size_t k = last; k-- > 0;) {
+    const double gain = smoothed.lag_one[k](0, 0) / smoothed.covariance[k + 1](0, 0);
+    const double variance = std::max(0.0, smoothed.covariance[k](0, 0) - gain * smoothed.lag_one[k](0, 0));
+    path[0][k] =
+        smoothed.mean[k](0) + gain * (path[0][k + 1] - smoothed.mean[k + 1](0)) + std::sqrt(variance) * normal(random);
+  }
+  return path;
+}
+
+// Independent exact paths, one step of the kernel each: means, variances and covariances of neighbours stay exact. Few
+// particles, so that a kernel that is only nearly invariant would show.
+TEST_F(SmootherTest, OneStepLeavesTheExactSmootherInvariant) {
+  const int level = 2;
+  const Schedule schedule(data, level, 0);
+  const auto exact = oracle::smooth(oracle::mean_field_ou({kappa, mu, beta, R}), data, level)[0];
+  const LawPath law = draw_law(system, schedule.grid, theta, law_noise(0), {.particles = 400000});
+  for (const Smoother smoother : {Smoother::backward, Smoother::genealogy}) {
+    ConditionalFilter filter(system, observation, schedule, {.particles = 4, .smoother = smoother});
+    filter.set_law(law, theta);
+    std::mt19937_64 random(17);
+    const std::size_t points = schedule.grid.steps() + 1;
+    std::vector<Batches> mean(points), variance(points), neighbours(points);
+    for (std::uint32_t n = 0; n < 20000; ++n) {
+      const Path path = filter.step(0, exact_path(exact, random), {1, 0, n});
+      for (std::size_t k = 1; k < points; ++k) {
+        const double x = path[0][k] - exact.mean[k](0), before = path[0][k - 1] - exact.mean[k - 1](0);
+        mean[k].add(x), variance[k].add(x * x), neighbours[k].add(x * before);
+      }
+    }
+    for (std::size_t k = 1; k < points; k += 2) {
+      const std::string where = std::to_string(k) + (smoother == Smoother::backward ? " backward" : " genealogy");
+      expect_close(mean[k], 0, "mean at " + where);
+      expect_close(variance[k], exact.covariance[k](0, 0), "variance at " + where);
+      if (k > 1) expect_close(neighbours[k], exact.lag_one[k - 1](0, 0), "covariance at " + where);
     }
   }
 }
