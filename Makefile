@@ -28,14 +28,15 @@ test: install-deps build/build.ninja  ## every test, then the parsers under a fu
 	ctest --test-dir build --output-on-failure -j $(CORES)
 	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=$(TEST_FUZZ_SECONDS)
 
-demo: build  ## check the Kuramoto model, simulate data from it, and their log-likelihood
+demo: build  ## check the Kuramoto model, simulate data from it, their log-likelihood, and a fit
 	@set -e; folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
 	  run() { echo; echo "$$ mckean $$*"; $(CURDIR)/build/mckean "$$@"; }; \
 	  cp models/kuramoto.toml "$$folder"; cd "$$folder"; \
 	  run check kuramoto.toml; \
 	  run simulate kuramoto.toml --times 100 --set theta=0.5; \
 	  run loglik kuramoto.toml data.csv; \
-	  run loglik kuramoto.toml data.csv --set theta=0.5
+	  run loglik kuramoto.toml data.csv --set theta=0.5; \
+	  run fit kuramoto.toml data.csv --estimator single --levels 3:3 --iterations 50 --replicates 16
 
 bench: install-build-deps build/build.ninja  ## how fast it is
 	cmake --build --preset release

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "law/grid.hpp"
 #include "model/number.hpp"
 #include "run/parallel.hpp"
@@ -32,9 +35,19 @@ void ChainCommand::add_to(CLI::App& app) {
   CommonOptions::add_to(app);
 }
 
-ChainOptions ChainCommand::chain(const Model& m) const {
+void ChainCommand::require_parameters(const Model& m) const {
   if (m.parameters().empty())
     throw InputError(fmt::format("{}: the model has no parameters; add a section [parameters]", model));
+}
+
+ChainOptions ChainCommand::chain(const Model& m) const {
+  if (smoother == "backward" && !can_sample_backward(m)) {
+    const auto quiet = std::ranges::find_if(m.components(), [](const Component& c) { return !c.noisy; });
+    throw InputError(fmt::format(
+        "--smoother backward: '{}' has no noise of its own, so that no other ancestor can lead to the next point; use "
+        "--smoother genealogy",
+        quiet->name));
+  }
   ChainOptions o;
   o.smoother = smoother == "genealogy" || !can_sample_backward(m) ? Smoother::genealogy : Smoother::backward;
   o.derivative = gradient == "tangent" ? Derivative::tangent : Derivative::finite_difference;
@@ -52,9 +65,12 @@ std::pair<int, int> parse_levels(const std::string& text) {
   const std::size_t colon = text.find(':');
   const Number low = parse_number(std::string_view(text).substr(0, colon));
   const Number high = colon == std::string::npos ? low : parse_number(std::string_view(text).substr(colon + 1));
-  const auto whole = [](const Number& n) { return n.problem.empty() && n.value == static_cast<int>(n.value); };
-  if (!whole(low) || !whole(high) || low.value < 0 || high.value < low.value || high.value > kHighestLevel)
-    throw InputError(fmt::format("--levels {}: LOW:HIGH is expected, two levels from 0 to {}", text, kHighestLevel));
+  const auto is_level = [](const Number& n) {
+    return n.problem.empty() && n.value >= 0 && n.value <= kHighestLevel && n.value == std::floor(n.value);
+  };
+  if (!is_level(low) || !is_level(high) || high.value < low.value)
+    throw InputError(fmt::format("--levels {}: LOW:HIGH is expected, two levels from 0 to {}, the lower one first",
+                                 text, kHighestLevel));
   return {static_cast<int>(low.value), static_cast<int>(high.value)};
 }
 

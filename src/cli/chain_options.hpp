@@ -16,7 +16,8 @@ struct ChainCommand : CommonOptions {
 
   ChainCommand();
   void add_to(CLI::App&);
-  // The chain's settings at a level; its numbers of particles come from the rules.
+  void require_parameters(const Model&) const;  // throws InputError where there is nothing to estimate
+  // The chain's settings; its numbers of particles come from the rules.
   ChainOptions chain(const Model&) const;
   void set_particles(ChainOptions&, int level, int highest, std::size_t times) const;
 };

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "cli/chain_options.hpp"
-#include "estimate/information.hpp"
-#include "estimate/multilevel.hpp"
+#include "estimate/fit.hpp"
 #include "mckean/data.hpp"
+#include "model/number.hpp"
 #include "run/parallel.hpp"
 
 namespace mckean::cli {
@@ -15,92 +15,31 @@ using Json = nlohmann::ordered_json;
 
 struct Options : ChainCommand {
   std::string estimator = "paper", levels = "2:4", step = "1,0,0.7", most_p = "6";
-  double level_exponent = 0.25;
+  std::string level_weight = "2^(-l/4)", length_weight = "2^-p*(p + 1)*log(p + 2)^2", chain_length = "2^p";
   std::size_t replicates = 200, iterations = 100;
 };
 
-// Chains for information matrices have replicate numbers that no replicate of the estimator has.
-constexpr std::uint32_t kFirstHeld = 1u << 23;
-constexpr std::size_t kHeldChains = 8;
-
-HeldMoments hold_all(const Problem& problem, const ChainOptions& chain, int level, const Options& o,
-                     const HoldOptions& held, std::uint32_t first) {
-  std::vector<HeldMoments> all(kHeldChains);
-  parallel_for(kHeldChains, o.threads, [&](std::size_t r) {
-    all[r] = hold(problem, chain, {o.seed, first + static_cast<std::uint32_t>(r), level}, held);
-  });
-  return average(all);
-}
-
-// The inverse of the complete-data information at θ_0: steps of its size cannot overshoot. Directions that it does not
-// determine are left as they are.
-Eigen::MatrixXd default_scale(const Problem& problem, ChainOptions chain, int level, const Options& o,
-                              std::vector<std::string>& warnings) {
-  const HeldMoments m =
-      hold_all(problem, chain, level, o, {.iterations = 10, .burn_in = 10, .curvature = false}, kFirstHeld);
-  const Eigen::MatrixXd information = on_line(problem.model(), chain.start, m.complete);
-  for (Eigen::Index p = 0; p < information.rows(); ++p)
-    if (!(information(p, p) > 0))
-      throw NumericalError(
-          fmt::format("neither dynamics nor observations depend on '{}' at its start; it cannot be estimated: make it "
-                      "a constant, or "
-                      "start elsewhere with --set",
-                      problem.model().parameters()[static_cast<std::size_t>(p)].name));
-  if (const auto inverse = inverse_if_positive(information)) return *inverse;
-  warnings.push_back(
-      "the information at the start is nearly singular: some combination of the parameters is not determined");
-  return information.diagonal().cwiseInverse().asDiagonal();
-}
-
-struct Interval {
-  double std_error, lower, upper;
-};
-
-// From the observed information at the estimate; intervals on the line, so that they respect bounds.
-std::vector<std::optional<Interval>> intervals(const Problem& problem, ChainOptions chain,
-                                               const EstimateSummary& estimate, int level, const Options& o,
-                                               std::vector<std::string>& warnings, std::uint64_t& steps) {
-  const Model& model = problem.model();
-  std::vector<std::optional<Interval>> out(model.parameters().size());
-  for (std::size_t p = 0; p < out.size(); ++p)
-    if (!model.parameters()[p].contains(estimate.value[p])) {
-      warnings.push_back(fmt::format("the estimate of '{}' lies outside its bounds; take more replicates",
-                                     model.parameters()[p].name));
-      return out;
-    }
-  chain.start = estimate.value;
-  const HeldMoments m = hold_all(problem, chain, level, o, {.iterations = 60, .burn_in = 20}, kFirstHeld + 1000);
-  steps += m.particle_steps;
-  const Eigen::MatrixXd information = observed_information(m);
-  const auto covariance = inverse_if_positive(information),
-             line = inverse_if_positive(on_line(model, estimate.value, information));
-  if (!covariance || !line) {
-    warnings.push_back(
-        "the observed information is not positive definite at the estimate: the estimate is not at a maximum, or some "
-        "combination of the "
-        "parameters is not determined; no standard errors");
-    return out;
-  }
-  for (std::size_t p = 0; p < out.size(); ++p) {
-    const auto i = static_cast<Eigen::Index>(p);
-    const Parameter& parameter = model.parameters()[p];
-    const double u = parameter.to_line(estimate.value[p]), reach = 1.959963984540054 * std::sqrt((*line)(i, i));
-    const double a = parameter.from_line(u - reach), b = parameter.from_line(u + reach);
-    out[p] = Interval{std::sqrt((*covariance)(i, i)), std::min(a, b), std::max(a, b)};
-  }
-  return out;
-}
+constexpr int kHighestP = 30;
 
 Json cells_json(const Model& model, const EstimateSummary& estimate) {
-  Json cells = Json::array();
+  Json cells = Json::array(), no_values = Json::object();  // one replicate has no spread
+  for (const auto& p : model.parameters()) no_values[p.name] = nullptr;
   for (const Cell& c : estimate.cells)
     cells.push_back({{"level", c.level},
                      {"p", c.p},
                      {"count", c.count},
                      {"mean", parameters_json(model, c.mean)},
-                     {"sd", parameters_json(model, c.sd)},
+                     {"sd", c.count > 1 ? parameters_json(model, c.sd) : no_values},
                      {"particle_steps", c.particle_steps}});
   return cells;
+}
+
+std::optional<int> parse_most_p(const std::string& text) {
+  if (text == "inf") return std::nullopt;
+  const Number n = parse_number(text);
+  if (!n.problem.empty() || !(n.value >= 0 && n.value <= kHighestP) || n.value != std::floor(n.value))
+    throw InputError(fmt::format("--p-max {}: a whole number from 0 to {} is expected, or inf", text, kHighestP));
+  return static_cast<int>(n.value);
 }
 
 void run(const Options& o) {
@@ -111,37 +50,25 @@ void run(const Options& o) {
   EstimatorOptions settings;
   settings.kind = o.estimator == "paper" ? EstimatorOptions::Kind::paper : EstimatorOptions::Kind::single;
   settings.lowest = lowest, settings.highest = highest;
-  settings.most_p =
-      o.most_p == "inf" ? std::nullopt : std::optional(static_cast<int>(Rule(o.most_p, "--p-max").at(0, 0, 0, 0)));
-  settings.level_exponent = o.level_exponent;
+  settings.most_p = parse_most_p(o.most_p);
+  settings.level_weight = Formula(o.level_weight, "--level-weight", {"l"});
+  settings.length_weight = Formula(o.length_weight, "--length-weight", {"p"});
+  settings.chain_length = Formula(o.chain_length, "--chain-length", {"p"});
   settings.iterations = o.iterations;
   settings.particles = Rule(o.particles, "--particles");
   settings.law_particles = Rule(o.law_particles, "--law-particles");
   settings.seed = o.seed;
+  o.require_parameters(model);
   settings.chain = o.chain(model);
   settings.chain.step = parse_step(o.step);
   const Problem problem(model, data, o.unit, highest, o.seed);
-  const std::size_t times = problem.schedule(highest).grid.points.size();
-
-  std::vector<std::string> warnings;
-  ChainOptions held = settings.chain;  // information by the better smoother, whatever the estimator uses
-  held.smoother = can_sample_backward(model) ? Smoother::backward : Smoother::genealogy;
-  o.set_particles(held, lowest, highest, times);
-  settings.chain.precondition = default_scale(problem, held, lowest, o, warnings);
   if (o.estimator == "paper" && o.smoother.empty()) settings.chain.smoother = Smoother::genealogy;
+  const FitResult fitted = fit(problem, settings, o.replicates,
+                               [&](std::size_t count, const auto& task) { parallel_for(count, o.threads, task); });
+  const EstimateSummary& estimate = fitted.estimate;
+  const auto& bars = fitted.intervals;
 
-  const MultilevelEstimator estimator(problem, settings);
-  std::vector<Replicate> replicates(o.replicates);
-  parallel_for(o.replicates, o.threads,
-               [&](std::size_t r) { replicates[r] = estimator(static_cast<std::uint32_t>(r)); });
-  EstimateSummary estimate = summarise(std::span<const Replicate>(replicates));
-  if (estimate.reprojections > 0)
-    warnings.push_back(
-        fmt::format("{} times a chain left its compact set and was returned to the start", estimate.reprojections));
-  o.set_particles(held, highest, highest, times);
-  const auto bars = intervals(problem, held, estimate, highest, o, warnings, estimate.particle_steps);
-
-  for (const auto& w : warnings) fmt::print(stderr, "mckean: warning: {}\n", w);
+  for (const auto& w : fitted.warnings) fmt::print(stderr, "mckean: warning: {}\n", w);
   Json result = Json::object();
   for (std::size_t p = 0; p < model.parameters().size(); ++p) {
     const auto bar = [&](double Interval::*field) { return bars[p] ? Json((*bars[p]).*field) : Json(nullptr); };
@@ -161,7 +88,7 @@ void run(const Options& o) {
                        {"seconds", clock.seconds()},
                        {"particle_steps", estimate.particle_steps},
                        {"reprojections", estimate.reprojections},
-                       {"warnings", warnings}});
+                       {"warnings", fitted.warnings}});
   fmt::print("{:<16} {:>11} {:>10} {:>10} {:>23}\n", "parameter", "estimate", "MC error", "std. err.", "95 % interval");
   for (std::size_t p = 0; p < model.parameters().size(); ++p)
     fmt::print("{:<16} {:>11.6g} {:>10.2g} {:>10} {:>23}\n", model.parameters()[p].name, estimate.value[p],
@@ -184,7 +111,7 @@ void add_fit(CLI::App& app) {
   command->add_option("--levels", o->levels, "lowest and highest level; single uses the highest")
       ->capture_default_str();
   command->add_option("--replicates", o->replicates, "independent replicates that are averaged")
-      ->check(whole_number(2, kFirstHeld))
+      ->check(whole_number(2, kMostReplicates))
       ->capture_default_str();
   command->add_option("--iterations", o->iterations, "iterations of --estimator single")
       ->check(whole_number(1, kMostIterations))
@@ -193,11 +120,11 @@ void add_fit(CLI::App& app) {
       ->add_option("--step", o->step,
                    "G,N0,RHO: the step is G*(N0 + n)^-RHO times the inverse complete-data information")
       ->capture_default_str();
-  command->add_option("--p-max", o->most_p, "longest chains of --estimator paper: 2^p-max iterations; inf for no bound")
+  command->add_option("--p-max", o->most_p, "largest p of --estimator paper; inf for no bound")->capture_default_str();
+  command->add_option("--level-weight", o->level_weight, "probability of level l, up to a factor")
       ->capture_default_str();
-  command->add_option("--level-exponent", o->level_exponent, "P_L(l) ~ 2^(-l*exponent)")
-      ->check(CLI::Range(0.0, 10.0))
-      ->capture_default_str();
+  command->add_option("--length-weight", o->length_weight, "probability of p, up to a factor")->capture_default_str();
+  command->add_option("--chain-length", o->chain_length, "iterations of a chain of length p")->capture_default_str();
   command->callback([o] { run(*o); });
 }
 }  // namespace mckean::cli

@@ -19,6 +19,7 @@ void run(const Options& o) {
   const Stopwatch clock;
   const Model model = read_model(o.model, o.overrides());
   const Data data = read_data(o.data, model.columns());
+  o.require_parameters(model);
   ChainOptions chain = o.chain(model);
   const Problem problem(model, data, o.unit, o.level, o.seed);
   o.set_particles(chain, o.level, o.level, problem.schedule(o.level).grid.points.size());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "cli/chain_options.hpp"
 #include "mckean/data.hpp"
@@ -58,8 +59,20 @@ std::string to_csv(const Model& model, const Schedule& schedule, const std::vect
   return text;
 }
 
-void run(const Options& o) {
+// The output can be written, and is none of the inputs.
+void check_output(const Options& o) {
+  const auto same = [](const std::string& a, const std::string& b) {
+    std::error_code none;
+    return a == b || std::filesystem::equivalent(a, b, none);
+  };
+  if (o.json && o.out == "-") throw InputError("--out -: with --json stdout is for the JSON object; give a file");
+  if (same(o.out, o.model)) throw InputError(fmt::format("--out {}: this is the model file; give another", o.out));
+  if (same(o.out, o.data)) throw InputError(fmt::format("--out {}: this is the data file; give another", o.out));
   require_writable(o.out);
+}
+
+void run(const Options& o) {
+  check_output(o);
   const Stopwatch clock;
   const Model model = read_model(o.model, o.overrides());
   const Data data = read_data(o.data, model.columns());
@@ -74,7 +87,7 @@ void run(const Options& o) {
     for (const auto& s : data.series)
       chains[r].emplace_back(model.dimension(), std::vector<std::vector<double>>(s.times.size()));
     for (std::size_t n = 0; n < o.burn_in + o.iterations; ++n) {
-      chain.advance(true);
+      chain.move_paths();
       for (std::size_t s = 0; n >= o.burn_in && s < data.series.size(); ++s)
         for (const auto& visit : schedule.visits[s])
           for (std::size_t c = 0; c < model.dimension(); ++c)
@@ -93,6 +106,7 @@ void run(const Options& o) {
                        {"iterations", o.iterations},
                        {"burn_in", o.burn_in},
                        {"chains", o.chains},
+                       {"smoother", settings.smoother == Smoother::backward ? "backward" : "genealogy"},
                        {"seed", o.seed},
                        {"seconds", clock.seconds()},
                        {"particle_steps", total},

@@ -44,6 +44,10 @@ std::uint64_t filter_cost(const Schedule& schedule, std::size_t particles) {
   return steps * particles;
 }
 
+std::string chain_name(std::uint32_t replicate) {
+  return replicate < kMostReplicates ? fmt::format("replicate {}", replicate) : "a chain for the information";
+}
+
 // Failures say which replicate, level, iteration and parameters they belong to.
 template <class Work>
 void with_context(const Model& model, const ChainIdentity& id, std::uint32_t n, std::span<const double> theta,
@@ -51,7 +55,7 @@ void with_context(const Model& model, const ChainIdentity& id, std::uint32_t n, 
   try {
     work();
   } catch (const NumericalError& e) {
-    throw NumericalError(fmt::format("replicate {}, level {}, iteration {}, at {}: {}", id.replicate, id.level, n,
+    throw NumericalError(fmt::format("{}, level {}, iteration {}, at {}: {}", chain_name(id.replicate), id.level, n,
                                      parameters_to_text(model, theta), e.what()));
   }
 }
@@ -152,6 +156,12 @@ PathScore Chain::score_at(std::span<const double> theta) {
         particle_steps_ += law_cost(law, schedule_.grid.steps(), options_.derivative);
         return h;
       });
+}
+
+void Chain::move_paths() {
+  ++n_;
+  const auto now = theta();
+  with_context(problem_.model(), id_, n_, now, [&] { draw_paths(now); });
 }
 
 const PathScore& Chain::advance(bool hold) {

@@ -44,6 +44,9 @@ class Iterate {
   std::size_t reprojections_ = 0;
 };
 
+// Replicates of an estimator are numbered below this; chains for information matrices above.
+inline constexpr std::uint32_t kMostReplicates = 1u << 23;
+
 // What both procedures know of their replicate.
 struct ChainIdentity {
   std::uint64_t seed;
@@ -57,6 +60,8 @@ class Chain {
 
   // A new path at the present θ, its score by a fresh law, and θ moved by it (unless `hold`).
   const PathScore& advance(bool hold = false);
+
+  void move_paths();  // new paths only, at the same θ
 
   std::vector<double> theta() const { return iterate_.theta(); }
   const std::vector<Path>& paths() const { return paths_; }  // series by series

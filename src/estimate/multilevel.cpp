@@ -1,5 +1,7 @@
 #include "estimate/multilevel.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -8,10 +10,16 @@
 namespace mckean {
 namespace {
 
-// An unbounded p stops where its probability is below that of a uniform variate.
-constexpr int kMostP = 48;
+// Where an unbounded p stops: the iterations of a chain are counted in 32 bits, and its probability is below 1e-6.
+constexpr int kMostP = 30;
 
-std::size_t chain_length(int p) { return std::size_t{1} << p; }  // T_p = 2^p
+double weight(const Formula& formula, int at) {
+  const double w = formula.at({static_cast<double>(at)});
+  if (!(w > 0 && std::isfinite(w)))
+    throw InputError(
+        fmt::format("{} {}: gives {} at {}; a weight must be positive", formula.option(), formula.text(), w, at));
+  return w;
+}
 
 std::vector<double> normalised(std::vector<double> weights) {
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
@@ -29,9 +37,15 @@ std::size_t pick(const std::vector<double>& probabilities, double u) {
 
 MultilevelEstimator::MultilevelEstimator(const Problem& problem, const EstimatorOptions& options)
     : problem_(problem), options_(options) {
-  for (int l = options.lowest; l <= options.highest; ++l) levels_.push_back(std::exp2(-l * options.level_exponent));
-  for (int p = 0; p <= options.most_p.value_or(kMostP); ++p)
-    lengths_.push_back(std::exp2(-p) * (p + 1) * std::pow(std::log2(p + 2), 2));
+  for (int l = options.lowest; l <= options.highest; ++l) levels_.push_back(weight(options.level_weight, l));
+  for (int p = 0; p <= options.most_p.value_or(kMostP); ++p) {
+    lengths_.push_back(weight(options.length_weight, p));
+    const double length = std::round(options.chain_length.at({static_cast<double>(p)}));
+    if (!(length >= 1 && length < 1e18) || (p > 0 && length <= static_cast<double>(iterations_.back())))
+      throw InputError(fmt::format("{} {}: gives {} at p = {}; lengths must be at least 1 and increase",
+                                   options.chain_length.option(), options.chain_length.text(), length, p));
+    iterations_.push_back(static_cast<std::size_t>(length));
+  }
   levels_ = normalised(levels_);
   lengths_ = normalised(lengths_);
 }
@@ -73,7 +87,8 @@ Replicate MultilevelEstimator::operator()(std::uint32_t replicate) const {
     return r;
   }
   std::tie(r.level, r.p) = draw_cell(replicate);
-  const std::size_t half = r.p > 0 ? chain_length(r.p - 1) : 0, full = chain_length(r.p);
+  const auto p = static_cast<std::size_t>(r.p);
+  const std::size_t half = p > 0 ? iterations_[p - 1] : 0, full = iterations_[p];
   std::vector<double> before(problem_.model().parameters().size(),
                              0.0);  // the estimator at p = 0 has nothing to subtract
   const auto run = [&](auto& chain, auto&& value) {

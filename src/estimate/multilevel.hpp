@@ -11,13 +11,15 @@ namespace mckean {
 
 struct EstimatorOptions {
   enum class Kind { paper, single } kind = Kind::paper;
-  int lowest = 2, highest = 4;                   // l_min and L
-  std::optional<int> most_p = 6;                 // p_max; none: unbounded
-  double level_exponent = 0.25;                  // P_L(l) ∝ Δ_l^exponent
-  std::size_t iterations = 100;                  // of the single-level estimator
-  Rule particles{"T", "--particles"};            // M
-  Rule law_particles{"200", "--law-particles"};  // N_l
-  ChainOptions chain;                            // its numbers of particles are set from the rules
+  int lowest = 2, highest = 4;                                                   // l_min and L
+  std::optional<int> most_p = 6;                                                 // p_max; none: unbounded
+  Formula level_weight{"2^(-l/4)", "--level-weight", {"l"}};                     // P_L, up to a factor
+  Formula length_weight{"2^-p*(p + 1)*log(p + 2)^2", "--length-weight", {"p"}};  // P_P, up to a factor
+  Formula chain_length{"2^p", "--chain-length", {"p"}};                          // T_p
+  std::size_t iterations = 100;                                                  // of the single-level estimator
+  Rule particles{"100", "--particles"};                                          // M
+  Rule law_particles{"500", "--law-particles"};                                  // N_l
+  ChainOptions chain;  // its numbers of particles are set from the rules
   std::uint64_t seed = 1;
 };
 
@@ -36,7 +38,7 @@ class MultilevelEstimator {
   Replicate operator()(std::uint32_t replicate) const;
 
   double level_probability(int level) const;
-  double length_probability(int p) const;  // P_P ∝ 2^−p (p + 1) log2(p + 2)²
+  double length_probability(int p) const;
 
  private:
   std::pair<int, int> draw_cell(std::uint32_t replicate) const;
@@ -45,6 +47,7 @@ class MultilevelEstimator {
   const Problem& problem_;
   EstimatorOptions options_;
   std::vector<double> levels_, lengths_;  // probabilities
+  std::vector<std::size_t> iterations_;   // T_p
 };
 
 // Statistics of many replicates.

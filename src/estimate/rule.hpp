@@ -1,21 +1,34 @@
-// Numbers of particles that may depend on the level: "100", "l*L", "T".
+// Settings that are formulas: a number of particles "l*L", a chain length "2^p", a weight "2^(-l/4)".
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace mckean {
 
+class Formula {
+ public:
+  // An expression of the given names; `option` is what the user calls it. Throws InputError.
+  Formula(std::string text, std::string option, std::vector<std::string> names);
+  double at(const std::vector<double>& values) const;
+  const std::string& text() const { return text_; }
+  const std::string& option() const { return option_; }
+
+ private:
+  std::string text_, option_;
+  std::vector<std::string> names_;
+};
+
+// A number of particles, of l (the level), L (the highest one) and T (the number of observation times).
 class Rule {
  public:
-  // An expression of l (the level), L (the highest one) and T (the number of observation times). Throws InputError.
-  explicit Rule(const std::string& text, const std::string& option);
+  Rule(const std::string& text, const std::string& option) : formula_(text, option, {"l", "L", "T"}) {}
 
   // At least `least`; throws InputError where it is not a number of particles.
   std::size_t at(int l, int L, std::size_t T, std::size_t least = 1) const;
-  const std::string& text() const { return text_; }
 
  private:
-  double value(double l, double L, double T) const;
-  std::string text_, option_;
+  Formula formula_;
 };
 }  // namespace mckean

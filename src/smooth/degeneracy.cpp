@@ -29,6 +29,12 @@ std::string list(std::size_t count, Value&& value) {
 
 bool degenerate(const WeightSum& w) { return !std::isfinite(w.largest) || w.effective() < 1 + 1e-6; }
 
+bool impossible(const Weighing& w) {
+  const auto observed = std::ranges::count_if(w.values, [](double v) { return !std::isnan(v); });
+  return !std::isfinite(w.weights.largest) ||
+         (degenerate(w.weights) && w.weights.largest < kLogZero * static_cast<double>(observed));
+}
+
 std::string describe(const Weighing& w, const std::string& where) {
   const auto& components = w.model.components();
   const std::string parameters = parameters_to_text(w.model, w.theta);
@@ -50,9 +56,7 @@ std::string describe(const Weighing& w, const std::string& where) {
       components.size(), [&](std::size_t c) { return fmt::format("{} = {:.6g}", components[c].name, w.x[c][w.best]); });
   const std::string text = fmt::format("{}: observation {}, nearest particle {} with log density {:.6g}, at {}", where,
                                        seen, nearest, w.weights.largest, parameters);
-  const auto observed = std::ranges::count_if(w.values, [](double v) { return !std::isnan(v); });
-  if (w.weights.largest < kLogZero * static_cast<double>(observed))
-    throw NumericalError(text + "; no particle explains it: check the value and the parameters");
+  if (impossible(w)) throw NumericalError(text + "; no particle explains it: check the value and the parameters");
   return text + "; one particle carries all the weight: raise --particles, or check the value";
 }
 }  // namespace mckean

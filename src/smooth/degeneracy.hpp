@@ -19,17 +19,12 @@ struct Weighing {
   WeightSum weights;
 };
 
-// Nothing where several particles share the weight; a warning where one carries it all. Throws NumericalError where no
-// particle explains the observation: weights that are NaN, all zero, or zero in double precision. `where` is called
-// only when there is something to say.
-template <class Where>
-std::string judge(const Weighing&, Where&& where);
-
+// One particle carries all the weight (or none does).
 bool degenerate(const WeightSum&);
-std::string describe(const Weighing&, const std::string& where);  // throws as above
 
-template <class Where>
-std::string judge(const Weighing& w, Where&& where) {
-  return degenerate(w.weights) ? describe(w, where()) : std::string();
-}
+// No particle explains the observation: weights that are NaN, all zero, or zero in double precision.
+bool impossible(const Weighing&);
+
+// What there is to say of degenerate weights. Throws NumericalError where the observation is impossible.
+std::string describe(const Weighing&, const std::string& where);
 }  // namespace mckean

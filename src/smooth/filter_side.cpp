@@ -80,9 +80,8 @@ std::span<const double> FilterSide::arrive(std::size_t stop) {
   const auto best = static_cast<std::size_t>(std::ranges::max_element(log_g_[stop]) - log_g_[stop].begin());
   const WeightSum sum = exponentiate(weights_.data(), M, kernels_);
   // That the reference alone carries the weight is no failure: it is what the chain has found so far.
-  if (!std::isfinite(sum.largest))
-    judge({system_.model(), theta_, particles_.x(), M, values, best, sum},
-          [&] { return schedule_.where(series_, *at); });
+  const Weighing weighing{system_.model(), theta_, particles_.x(), M, values, best, sum};
+  if (impossible(weighing)) describe(weighing, schedule_.where(series_, *at));
   return {weights_.data(), M};
 }
 

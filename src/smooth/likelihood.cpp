@@ -45,8 +45,8 @@ class Filter {
     if (observation_.evaluate(t, values, particles_.x(), w_.data()) == 0) return 0;
     const auto best = static_cast<std::size_t>(std::max_element(w_.data(), w_.data() + M) - w_.data());
     const WeightSum weights = exponentiate(w_.data(), M, kernels_);
-    std::string warning = judge({model_, theta_, particles_.x(), M, values, best, weights}, where);
-    if (!warning.empty()) warnings.push_back(std::move(warning));
+    if (degenerate(weights))
+      warnings.push_back(describe({model_, theta_, particles_.x(), M, values, best, weights}, where()));
     systematic_resample({w_.data(), M}, weights.sum, u, ancestors_);
     particles_.select(ancestors_);
     return weights.largest + std::log(weights.sum / static_cast<double>(M));

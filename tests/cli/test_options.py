@@ -7,7 +7,7 @@ from program import DATA, OU, PROGRAM, ProgramTest
 
 SMALL = {"--level": 2, "--particles": 64, "--law-particles": 64, "--repeats": 2, "--threads": 1}
 NOT_COUNTS = ("0", "-1", "abc", "1.5", "1e18", "1e5", "1000000000000000000", "99999999999999999999999", "0x10", " 7")
-COMMANDS = ("new", "check", "simulate", "loglik")
+COMMANDS = ("new", "check", "simulate", "loglik", "score", "smooth", "fit")
 
 BAD_SETS = {
     "kapa=1": ("no parameter, constant or state 'kapa'", "did you mean 'kappa'?"),
@@ -101,7 +101,7 @@ class Options(ProgramTest):
         self.refuse("simulate", "m.toml", says=("--times is required", "'mckean simulate --help'"))
 
     def test_commands(self):
-        self.refuse(says=("a command is required: new, check, simulate, loglik", "'mckean --help'"))
+        self.refuse(says=("a command is required: new, check, simulate, loglik, score, smooth, fit", "'mckean --help'"))
         self.refuse("chekc", "m.toml", says=("no command 'chekc'", "did you mean 'check'?"))
         self.refuse("wobble", says=("no command 'wobble'", "new, check, simulate, loglik"))
         self.refuse("--wobble", says=("'--wobble'", "a command comes first"))
@@ -147,12 +147,17 @@ class Options(ProgramTest):
 
 class Help(ProgramTest):
     def test_help(self):
-        self.assertRegex(self.succeed("--help"), r"(?s)new.*check.*simulate.*loglik")
+        self.assertRegex(self.succeed("--help"), r"(?s)new.*check.*simulate.*loglik.*score.*smooth.*fit")
         self.assertRegex(self.succeed("--version"), r"^mckean \d+\.\d+\.\d+")
         common = ("--help", "--seed", "--set", "--json")
+        chains = ("--particles", "--law-particles", "--smoother", "--gradient", "--unit", "--full-normals", "--threads")
+        held = ("--level", "--iterations", "--burn-in", "--chains")
         own = {
             "simulate": ("--times", "--level", "--law-particles", "--series", "--out", "--paths", "--count", "--unit"),
             "loglik": ("--level", "--particles", "--law-particles", "--repeats", "--unit", "--threads"),
+            "score": (*chains, *held),
+            "smooth": (*chains, *held, "--out"),
+            "fit": (*chains, "--estimator", "--levels", "--replicates", "--iterations", "--step", "--p-max", "--level-weight", "--length-weight", "--chain-length"),
         }
         for command in COMMANDS:
             text = self.succeed(command, "--help")
