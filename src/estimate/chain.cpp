@@ -85,14 +85,17 @@ bool Iterate::move(std::size_t n, std::span<const double> score) {
   for (Eigen::Index p = 0; p < u_.size(); ++p)
     inside = inside && std::abs(u_[p] - start_[p]) <= std::ldexp(reach(start_[p]), static_cast<int>(reprojections_));
   if (inside) return true;
-  const std::string where = parameters_to_text(model_, theta());
+  return_to_start(fmt::format("the last at {}", parameters_to_text(model_, theta())));
+  return false;
+}
+
+void Iterate::return_to_start(const std::string& reason) {
   if (++reprojections_ > kMostReprojections)
     throw NumericalError(fmt::format(
-        "the chain has left {} growing compact sets, the last at {}; the step is too long: lower --step, or "
-        "start elsewhere with --set",
-        kMostReprojections, where));
+        "the chain has left {} growing compact sets, {}; the step is too long: lower --step, or start elsewhere "
+        "with --set",
+        kMostReprojections, reason));
   u_ = start_;
-  return false;
 }
 
 Chain::Chain(const Problem& problem, const ChainOptions& options, ChainIdentity id)
@@ -168,9 +171,15 @@ const PathScore& Chain::advance(bool hold) {
   ++n_;
   const auto now = theta();
   with_context(problem_.model(), id_, n_, now, [&] {
-    draw_paths(now);
-    last_ = score_at(now);
-    if (!hold && !iterate_.move(n_, last_.gradient)) begin();
+    try {
+      draw_paths(now);
+      last_ = score_at(now);
+      if (!hold && !iterate_.move(n_, last_.gradient)) begin();
+    } catch (const Explosion& e) {
+      if (hold) throw;
+      iterate_.return_to_start(e.what());
+      begin();
+    }
   });
   return last_;
 }
@@ -222,7 +231,7 @@ void CoupledChain::advance() {
     return law_cost(laws.first, fine_schedule_.grid.steps(), derivative) +
            law_cost(laws.second, coarse_schedule_.grid.steps(), derivative);
   };
-  with_context(problem_.model(), id_, n_, now, [&] {
+  const auto iterate = [&] {
     const LawNoise inner = kernel_law(id_, n_), outer = score_law(id_, n_);
     with_wide_enough_law(draw(inner, Derivative::none), [&](const std::pair<LawPath, LawPath>& laws) {
       filter_.set_laws(laws.first, laws.second, now, coarse_now);
@@ -246,6 +255,15 @@ void CoupledChain::advance() {
     });
     const bool stays = fine_.move(n_, h.gradient), coarse_stays = coarse_.move(n_, coarse_h.gradient);
     if (!stays || !coarse_stays) begin();
+  };
+  with_context(problem_.model(), id_, n_, now, [&] {
+    try {
+      iterate();
+    } catch (const Explosion& e) {
+      fine_.return_to_start(e.what());
+      coarse_.return_to_start(e.what());
+      begin();
+    }
   });
 }
 }  // namespace mckean

@@ -28,13 +28,15 @@ struct ChainOptions {
 };
 
 // θ on the line, moved by scores, inside a growing sequence of compact sets: leaving one returns it to the start and
-// enlarges the set.
+// enlarges the set, as does a θ at which the discretised dynamics explode.
 class Iterate {
  public:
   Iterate(const Model&, const ChainOptions&);
   std::vector<double> theta() const;
   // θ ← θ + γ_n P H; false where it had to be returned to the start.
   bool move(std::size_t n, std::span<const double> score);
+  // Back to the start, and a larger set; throws NumericalError once too often, with the last reason.
+  void return_to_start(const std::string& reason);
   std::size_t reprojections() const { return reprojections_; }
 
  private:

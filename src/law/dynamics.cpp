@@ -36,6 +36,7 @@ Dynamics::Dynamics(const Model& model, std::size_t rank, bool with_tangents)
   if (!field.pairwise.empty()) {
     pair.emplace(writer.pair(true));
     read_pair.emplace(writer.pair(false));
+    pair_sum.emplace(writer.pair_sum());
   }
   for (const auto& e : field.expansions) expansion_kernels.emplace_back(writer.kernel(e));
   replay = Program(writer.replay());

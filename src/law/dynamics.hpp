@@ -32,8 +32,9 @@ struct Dynamics {
   Program move;
   // columns: x, S | uniforms: t, x', S' | outputs: ξ, ∂ξ. Where an interaction is pairwise.
   std::optional<Program> pair;
-  // As `pair`, for particles that only read the law.
-  std::optional<Program> read_pair;
+  // As `pair`, for particles that only read the law; and for one of them, with the law's particles as columns:
+  // columns: x', S' | uniforms: t, x | sums: ξ, ∂ξ
+  std::optional<Program> read_pair, pair_sum;
   // Many steps at once, each with its own time and law. columns: x, t, dt, √dt, inputs, ξ, z | outputs: x
   Program replay;
   // columns: x, ξ | uniforms: t, dt, inputs, next x | outputs: log density of the step to it, up to a constant

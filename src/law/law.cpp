@@ -20,7 +20,7 @@ void LawPath::append_inputs(std::size_t point, std::vector<double>& to) const {
 }
 
 void report_overflow(const Model& model, std::span<const double> theta, int level, double time, const char* who) {
-  throw NumericalError(
+  throw Explosion(
       fmt::format("model '{}': {} overflow or are undefined by t = {:.6g}, level {}, with {}; the Euler steps may "
                   "be too long (raise the level), or the dynamics explode or have a pole at these values",
                   model.name(), who, time, level, parameters_to_text(model, theta)));
@@ -95,7 +95,7 @@ LawWatcher recorder(LawPath& path) {
     for (std::size_t i = 0; i < path.inputs.count(); ++i) path.inputs[i][k] = cloud.inputs()[i];
     for (std::size_t i = 0; i < path.tangents.count(); ++i) path.tangents[i][k] = cloud.tangents()[i];
     for (std::size_t c = 0; c < path.position_columns; ++c)
-      path.positions.insert(path.positions.end(), cloud.state()[c], cloud.state()[c] + path.particles);
+      path.positions.insert(path.positions.end(), cloud.state()[c], cloud.state()[c] + path.stride());
   };
 }
 
@@ -136,12 +136,12 @@ void add_finite_differences(LawPath& law, std::span<const double> theta, double 
   const std::size_t n = law.inputs.count(), parameters = law.dynamics->dynamic.size();
   const std::size_t columns = law.position_columns, all = columns * (1 + parameters);
   law.tangents = Columns(n * parameters, law.points);
-  std::vector<double> positions(law.points * all * law.particles);
+  std::vector<double> positions(law.points * all * law.stride());
   const auto place = [&](std::size_t point, std::size_t column) {
-    return positions.data() + (point * all + column) * law.particles;
+    return positions.data() + (point * all + column) * law.stride();
   };
   for (std::size_t k = 0; k < law.points && columns > 0; ++k)
-    std::copy_n(law.position(k, 0), columns * law.particles, place(k, 0));
+    std::copy_n(law.position(k, 0), columns * law.stride(), place(k, 0));
   for (std::size_t p = 0; p < parameters; ++p) {
     std::vector<double> shifted(theta.begin(), theta.end());
     shifted[law.dynamics->dynamic[p]] -= delta;
@@ -150,7 +150,7 @@ void add_finite_differences(LawPath& law, std::span<const double> theta, double 
       for (std::size_t k = 0; k < law.points; ++k)
         law.tangents[p * n + i][k] = (law.inputs[i][k] - there.inputs[i][k]) / delta;
     for (std::size_t k = 0; k < law.points && columns > 0; ++k)
-      for (std::size_t i = 0; i < columns * law.particles; ++i)
+      for (std::size_t i = 0; i < columns * law.stride(); ++i)
         place(k, columns * (1 + p))[i] = (law.position(k, 0)[i] - there.position(k, 0)[i]) / delta;
   }
   law.positions = std::move(positions);

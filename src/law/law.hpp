@@ -8,6 +8,7 @@
 
 #include "law/cloud.hpp"
 #include "law/grid.hpp"
+#include "mckean/error.hpp"
 
 namespace mckean {
 
@@ -37,13 +38,19 @@ struct LawPath {
   std::size_t position_columns = 0;
 
   void append_inputs(std::size_t point, std::vector<double>& to) const;
+  std::size_t stride() const { return (particles + kLanes - 1) / kLanes * kLanes; }  // whole vectors
   const double* position(std::size_t point, std::size_t column) const {
-    return positions.data() + (point * position_columns + column) * particles;
+    return positions.data() + (point * position_columns + column) * stride();
   }
 };
 
-// A law's particles (or others that read a law) left the range of double precision. The message names time,
-// level and parameters.
+// The dynamics have no finite value at these parameters and this level.
+struct Explosion : NumericalError {
+  using NumericalError::NumericalError;
+};
+
+// A law's particles (or others that read a law) left the range of double precision: throws
+// Explosion, which names time, level and parameters.
 [[noreturn]] void report_overflow(const Model&, std::span<const double> theta, int level, double time, const char* who);
 
 // Cost: O(N) a step in moments form, O(N²) where an interaction is pairwise.

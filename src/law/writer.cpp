@@ -159,6 +159,12 @@ ProgramSpec Writer::pair(bool with_own) const {
   return {model_.parameter_symbols(), join({t_}, others, other_s), with_own ? join(x_, s_) : x_, outputs, {}};
 }
 
+// The same kernels with the roles exchanged.
+ProgramSpec Writer::pair_sum() const {
+  const ProgramSpec many = pair(false);
+  return {many.fixed, join({t_}, x_), {many.uniforms.begin() + 1, many.uniforms.end()}, {}, many.outputs};
+}
+
 ProgramSpec Writer::kernel(const Expansion& e) const {
   std::vector<Expr> outputs{e.kernel};
   for (std::size_t p = 0; p < parameters_; ++p) outputs.push_back(differentiate(e.kernel, theta_[p]));

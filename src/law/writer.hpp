@@ -17,6 +17,7 @@ class Writer {
   ProgramSpec advance(bool fused) const;
   ProgramSpec move() const;
   ProgramSpec pair(bool with_own) const;
+  ProgramSpec pair_sum() const;
   ProgramSpec kernel(const Expansion&) const;
   ProgramSpec replay() const;
   ProgramSpec transition() const;

@@ -30,11 +30,11 @@ void Score::use(const LawPath& law) {
     dynamics_ = dynamics;
     frame_.emplace(dynamics_->score, kernels_);
     pair_.reset();
-    if (dynamics_->read_pair) pair_.emplace(*dynamics_->read_pair, kernels_);
+    if (dynamics_->read_pair) pair_.emplace(*dynamics_, kernels_);
     xi_ = Columns(dynamics_->field.pairwise.size() * (1 + dynamics_->dynamic.size()), schedule_.grid.steps());
   }
   frame_->set_fixed(theta_);
-  if (pair_) pair_->set_fixed(theta_);
+  if (pair_) pair_->set_parameters(theta_);
 }
 
 void Score::stay_inside(const LawPath& law, const Path& path, std::size_t steps) const {
@@ -45,17 +45,11 @@ void Score::stay_inside(const LawPath& law, const Path& path, std::size_t steps)
 }
 
 void Score::read_pairwise(const LawPath& law, const Path& path, std::size_t steps) {
-  const std::size_t d = dynamics_->dimension;
-  Columns own(d, 1), means(xi_.count(), 1);
-  std::vector<const double*> others(law.position_columns), mine(d);
-  std::vector<double*> to(means.count());
-  for (std::size_t c = 0; c < d; ++c) mine[c] = own[c];
-  for (std::size_t p = 0; p < to.size(); ++p) to[p] = means[p];
+  std::vector<double> own(dynamics_->dimension), means(xi_.count());
   for (std::size_t k = 0; k < steps; ++k) {
-    for (std::size_t c = 0; c < others.size(); ++c) others[c] = law.position(k, c);
-    for (std::size_t c = 0; c < d; ++c) own[c][0] = path[c][k];
-    pairwise_means(*pair_, schedule_.grid.time[k], others, law.particles, mine, to, 1, kernels_);
-    for (std::size_t p = 0; p < to.size(); ++p) xi_[p][k] = means[p][0];
+    for (std::size_t c = 0; c < own.size(); ++c) own[c] = path[c][k];
+    pair_->one(law, k, schedule_.grid.time[k], own, means);
+    for (std::size_t p = 0; p < means.size(); ++p) xi_[p][k] = means[p];
   }
 }
 

@@ -55,7 +55,8 @@ class Score {
   std::vector<double> theta_;
   ObservationScore observation_;
   std::shared_ptr<const Dynamics> dynamics_;
-  std::optional<Frame> frame_, pair_;
+  std::optional<Frame> frame_;
+  std::optional<PairwiseReader> pair_;
   Columns clock_;  // t and Δ of every step
   Columns xi_;     // ξ and ∂ξ of every step, where an interaction is pairwise
 };

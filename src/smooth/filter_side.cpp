@@ -18,8 +18,8 @@ FilterSide::FilterSide(const System& system, const Observation& observation, con
       particles_(system, schedule.grid, particles, precision, kernels),
       observation_(observation, particles, kernels),
       weights_(padded(particles)),
-      one_own_(dimension_, 1),
-      target_(dimension_) {}
+      target_(dimension_),
+      own_(dimension_) {}
 
 void FilterSide::set_law(const LawPath& law, std::span<const double> theta) {
   law_ = &law;
@@ -31,16 +31,16 @@ void FilterSide::set_law(const LawPath& law, std::span<const double> theta) {
     transition_.emplace(dynamics_->transition, kernels_);
     replay_.emplace(dynamics_->replay, kernels_);
     pair_.reset();
-    if (dynamics_->read_pair) pair_.emplace(*dynamics_->read_pair, kernels_);
+    if (dynamics_->read_pair) pair_.emplace(*dynamics_, kernels_);
     xi_ = Columns(dynamics_->field.pairwise.size(), particles());
-    one_xi_ = Columns(xi_.count(), 1);
+    one_xi_.resize(xi_.count());
     std::size_t most = 1;
     for (const auto& s : schedule_.stops) most = std::max(most, s.size());
     lanes_ = Columns(2 * dimension_ + 3 + law.inputs.count() + xi_.count() + dynamics_->sources, most);
   }
   transition_->set_fixed(theta);
   replay_->set_fixed(theta);
-  if (pair_) pair_->set_fixed(theta);
+  if (pair_) pair_->set_parameters(theta);
 }
 
 void FilterSide::begin(std::size_t series, const Path& reference, const Stream& start) {
@@ -91,19 +91,6 @@ void FilterSide::resample(std::size_t stop, std::span<const std::uint32_t> ances
   particles_.select(ancestors);
 }
 
-// Means over the law at grid point k for rows first .. of some columns.
-void FilterSide::read_pairwise(std::size_t k, const Columns& own, std::size_t n, Columns& means) {
-  std::vector<const double*> others(dimension_), mine(dimension_);
-  std::vector<double*> to(means.count());
-  for (std::size_t c = 0; c < dimension_; ++c) others[c] = law_->position(k, c);
-  for (std::size_t first = 0; first < n; first += kBlock) {
-    for (std::size_t c = 0; c < dimension_; ++c) mine[c] = own[c] + first;
-    for (std::size_t p = 0; p < to.size(); ++p) to[p] = means[p] + first;
-    pairwise_means(*pair_, schedule_.grid.time[k], others, law_->particles, mine, to, std::min(kBlock, n - first),
-                   kernels_);
-  }
-}
-
 // The first point of the segment that ends behind `stop`, into target_.
 void FilterSide::next_point(std::size_t stop, const SingleNoise& noise) {
   const bool is_reference = chosen_[stop + 1] + 1 == particles();
@@ -124,7 +111,7 @@ std::span<const double> FilterSide::backward_weights(std::size_t stop, const Sin
   uniforms.insert(uniforms.end(), target_.begin(), target_.end());
   transition_->set_uniforms(uniforms);
   std::vector<const double*> in(dimension_ + xi_.count());
-  if (pair_) read_pairwise(k, endpoints_[stop], M, xi_);
+  if (pair_) pair_->many(*law_, k, schedule_.grid.time[k], endpoints_[stop], M, xi_);
   for (std::size_t first = 0; first < M; first += kBlock) {
     const std::size_t n = std::min(kBlock, M - first);
     for (std::size_t c = 0; c < dimension_; ++c) in[c] = endpoints_[stop][c] + first;
@@ -158,9 +145,9 @@ void FilterSide::replay_step(std::size_t s, std::span<const Lane> lanes, const S
     for (std::size_t u = 0; u < U; ++u) lanes_[in_at + u][i] = law_->inputs[u][k];
     for (std::size_t j = 0; j < sources; ++j) lanes_[z_at + j][i] = noise(k, j, chosen_[lanes[i].stop]);
     if (pair_) {
-      for (std::size_t c = 0; c < d; ++c) one_own_[c][0] = lanes_[c][i];
-      read_pairwise(k, one_own_, 1, one_xi_);
-      for (std::size_t p = 0; p < xi_.count(); ++p) lanes_[xi_at + p][i] = one_xi_[p][0];
+      for (std::size_t c = 0; c < d; ++c) own_[c] = lanes_[c][i];
+      pair_->one(*law_, k, grid.time[k], own_, one_xi_);
+      for (std::size_t p = 0; p < xi_.count(); ++p) lanes_[xi_at + p][i] = one_xi_[p];
     }
   }
   std::vector<const double*> in(out_at);

@@ -54,7 +54,6 @@ class FilterSide {
   void next_point(std::size_t stop, const SingleNoise&);
   void load_lanes(std::span<const Lane>);
   void replay_step(std::size_t step_in_segment, std::span<const Lane>, const SingleNoise&);
-  void read_pairwise(std::size_t k, const Columns& own, std::size_t n, Columns& means);
 
   const System& system_;
   const Schedule& schedule_;
@@ -65,7 +64,8 @@ class FilterSide {
   std::shared_ptr<const Dynamics> dynamics_;
   Particles particles_;
   ObservationFrame observation_;
-  std::optional<Frame> transition_, replay_, pair_;
+  std::optional<Frame> transition_, replay_;
+  std::optional<PairwiseReader> pair_;
   const Path* reference_ = nullptr;
   std::vector<std::size_t> points_;
   std::vector<Columns> endpoints_;          // before resampling
@@ -75,7 +75,7 @@ class FilterSide {
   std::vector<std::uint32_t> chosen_;
   AlignedBuffer weights_;
   Columns lanes_;  // inputs and outputs of replay
-  Columns xi_, one_own_, one_xi_;
-  std::vector<double> target_;
+  Columns xi_;
+  std::vector<double> target_, own_, one_xi_;
 };
 }  // namespace mckean

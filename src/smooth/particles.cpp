@@ -20,11 +20,11 @@ void Particles::set_law(const LawPath& law, std::span<const double> theta) {
     dynamics_ = law.dynamics;
     move_.emplace(dynamics_->move, kernels_);
     pair_.reset();
-    if (dynamics_->read_pair) pair_.emplace(*dynamics_->read_pair, kernels_);
+    if (dynamics_->read_pair) pair_.emplace(*dynamics_, kernels_);
     xi_ = Columns(dynamics_->field.pairwise.size(), count_);
   }
   move_->set_fixed(theta);
-  if (pair_) pair_->set_fixed(theta);
+  if (pair_) pair_->set_parameters(theta);
 }
 
 void Particles::start(const Stream& stream, std::uint32_t series) {
@@ -48,7 +48,7 @@ void Particles::step(std::size_t k, const NoiseSource& noise) {
   uniforms_.assign({grid_.time[k], grid_.dt[k], std::sqrt(grid_.dt[k])});
   law_->append_inputs(k, uniforms_);
   stay_inside();
-  if (pair_) read_pairwise(k);
+  if (pair_) pair_->many(*law_, k, grid_.time[k], x(), count_, xi_);
   move_->set_uniforms(uniforms_);
   const std::size_t d = x().count(), sources = dynamics_->sources;
   in_.resize(d + xi_.count() + sources);
@@ -73,19 +73,6 @@ void Particles::stay_inside() const {
     const auto [low, high] = std::minmax_element(column, column + count_);
     const double center = uniforms_[3 + w.center_input], scale = uniforms_[4 + w.center_input];
     if ((*high - center) * scale > 1 || (center - *low) * scale > 1) throw WindowLeft{};
-  }
-}
-
-void Particles::read_pairwise(std::size_t k) {
-  const std::size_t d = x().count();
-  std::vector<const double*> others(d), own(d);
-  std::vector<double*> means(xi_.count());
-  for (std::size_t c = 0; c < d; ++c) others[c] = law_->position(k, c);
-  for (std::size_t first = 0; first < count_; first += kBlock) {
-    for (std::size_t c = 0; c < d; ++c) own[c] = x()[c] + first;
-    for (std::size_t p = 0; p < means.size(); ++p) means[p] = xi_[p] + first;
-    pairwise_means(*pair_, grid_.time[k], others, law_->particles, own, means, std::min(kBlock, count_ - first),
-                   kernels_);
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "law/law.hpp"
+#include "law/pairwise.hpp"
 
 namespace mckean {
 
@@ -46,7 +46,6 @@ class Particles {
 
  private:
   void stay_inside() const;
-  void read_pairwise(std::size_t k);
 
   const System& system_;
   const Grid& grid_;
@@ -56,7 +55,8 @@ class Particles {
   const LawPath* law_ = nullptr;
   std::vector<double> theta_;
   std::shared_ptr<const Dynamics> dynamics_;  // of the frames
-  std::optional<Frame> move_, pair_;
+  std::optional<Frame> move_;
+  std::optional<PairwiseReader> pair_;
   Columns x_[2], xi_;
   std::size_t now_ = 0;
   AlignedBuffer noise_;

@@ -56,6 +56,26 @@ TEST(Iterate, MovesOnTheLineAndReturnsWhenItLeaves) {
   }
 }
 
+// Where the Euler scheme explodes at the θ that a step led to, the chain returns to its start and goes on.
+TEST(Chain, ReturnsFromParametersAtWhichTheDynamicsExplode) {
+  const Model model = parse_model(
+      "[state]\nx = 1\n[parameters]\ng = -1\n[interaction]\nm = \"x'\"\n[drift]\nx = \"g*x^3 + 0.1*m\"\n[diffusion]\nx "
+      "= 0.5\n"
+      "[observation]\ny = \"normal(x, 0.5)\"\n",
+      "cubic.toml");
+  std::vector<double> times(20);
+  for (std::size_t i = 0; i < times.size(); ++i) times[i] = static_cast<double>(i + 1);
+  const Data data = simulate(model, model.start_values(), times, {.level = 4, .law_particles = 50});
+  const Problem problem(model, data, 0, 2, 1);
+  ChainOptions options{.particles = 10, .law_particles = 20};
+  options.start = model.start_values();
+  options.step.gamma = 1;  // far too long
+  Chain chain(problem, options, {1, 0, 2});
+  for (int n = 0; n < 15; ++n) chain.advance();
+  EXPECT_GT(chain.reprojections(), 0u);
+  EXPECT_TRUE(std::isfinite(chain.theta()[0]));
+}
+
 class FinalAlgorithm : public testing::Test {
  protected:
   FinalAlgorithm()
