@@ -80,12 +80,16 @@ bool Iterate::move(std::size_t n, std::span<const double> score) {
   for (Eigen::Index p = 0; p < u_.size(); ++p)
     h[p] = score[static_cast<std::size_t>(p)] * model_.parameters()[static_cast<std::size_t>(p)].slope(u_[p]);
   if (options_.precondition.size() > 0) h = options_.precondition * h;
+  const Eigen::VectorXd before = u_;
   u_ += options_.step.at(n) * h;
   bool inside = true;
   for (Eigen::Index p = 0; p < u_.size(); ++p)
     inside = inside && std::abs(u_[p] - start_[p]) <= std::ldexp(reach(start_[p]), static_cast<int>(reprojections_));
   if (inside) return true;
-  return_to_start(fmt::format("the last at {}", parameters_to_text(model_, theta())));
+  const bool finite = u_.allFinite();
+  if (!finite) u_ = before;
+  return_to_start(fmt::format("the last {} {}", finite ? "at" : "by a step without a finite value from",
+                              parameters_to_text(model_, theta())));
   return false;
 }
 

@@ -306,7 +306,7 @@ class Failures(Estimation):
         for json in ([], ["--json"]):
             self.refuse("fit", "k.toml", "k.csv", *long, "--set", "K=-1", *json, says=says, status=FAILED)
         ou = (MODELS / "mean-field-ou.toml", "k.csv")
-        says = ("replicate ", "level 2, iteration ", "kappa = ", "overflow")
+        says = ("replicate ", "level 2, iteration ", "kappa = ", "left 20 growing compact sets")
         self.refuse("fit", *ou, *long, "--json", says=says, status=FAILED)
 
     def test_returns_to_the_start_are_counted(self):
