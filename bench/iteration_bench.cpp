@@ -5,27 +5,13 @@
 
 #include "estimate/chain.hpp"
 #include "harness.hpp"
+#include "kuramoto_model.hpp"
 #include "mckean/simulate.hpp"
 #include "plain_iteration.hpp"
 
 namespace {
 
 using namespace mckean;
-
-constexpr const char* kKuramoto = R"toml(
-[state]
-x = 1.5
-[parameters]
-theta = 0.4
-[interaction]
-pull = "sin(x - x')"
-[drift]
-x = "theta + pull"
-[diffusion]
-x = "0.15"
-[observation]
-y = "normal(x, 1)"
-)toml";
 
 struct Size {
   int level, T;
@@ -34,7 +20,7 @@ struct Size {
 
 class Bench {
  public:
-  explicit Bench(int T) : model_(parse_model(kKuramoto, "kuramoto")), data_(draw(T)) {}
+  explicit Bench(int T) : model_(parse_model(bench::kKuramoto, "kuramoto")), data_(draw(T)) {}
 
   const std::vector<double>& values() const { return data_.series[0].values; }
 

@@ -7,26 +7,12 @@
 #include <vector>
 
 #include "harness.hpp"
+#include "kuramoto_model.hpp"
 #include "law/law.hpp"
 
 namespace {
 
 using namespace mckean;
-
-constexpr const char* kKuramoto = R"toml(
-[state]
-x = 1.5
-[parameters]
-theta = 0.4
-[interaction]
-pull = "sin(x - x')"
-[drift]
-x = "theta + pull"
-[diffusion]
-x = "0.15"
-[observation]
-y = "normal(x, 1)"
-)toml";
 
 // Moments form, one thread, libm and std::normal_distribution.
 double plain_law(std::size_t particles, std::size_t steps, double dt) {
@@ -50,7 +36,7 @@ double plain_law(std::size_t particles, std::size_t steps, double dt) {
 }  // namespace
 
 int main() {
-  const Model model = parse_model(kKuramoto, "kuramoto");
+  const Model model = parse_model(bench::kKuramoto, "kuramoto");
   const System system(model);
   const std::vector<double> theta = model.start_values();
   const LawNoise noise{{1, 0, 0, Purpose::law_start}, {1, 0, 0, Purpose::law}};

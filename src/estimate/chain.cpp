@@ -115,10 +115,10 @@ Chain::Chain(const Problem& problem, const ChainOptions& options, ChainIdentity 
   with_context(problem.model(), id_, 0, theta(), [&] { begin(); });
 }
 
-// The first paths come from the model itself.
-void Chain::begin() {
-  const auto now = theta();
-  paths_.clear();
+// A fresh law, and new paths of all series given it: all or none, should a particle leave a window. `particles` is what
+// each series costs a step.
+template <class Draw>
+void Chain::replace_paths(std::span<const double> now, std::size_t particles, Draw&& draw) {
   with_wide_enough_law(
       [&](double margin) {
         return draw_law(problem_.system(), schedule_.grid, now, kernel_law(id_, n_),
@@ -126,28 +126,22 @@ void Chain::begin() {
       },
       [&](const LawPath& law) {
         filter_.set_law(law, now);
-        paths_.clear();
+        std::vector<Path> drawn;
         for (std::size_t s = 0; s < problem_.data().series.size(); ++s)
-          paths_.push_back(filter_.first_path(s, {id_.seed, id_.replicate, n_}));
-        particle_steps_ += law_cost(law, schedule_.grid.steps(), Derivative::none) + filter_cost(schedule_, 1);
+          drawn.push_back(draw(s, KernelNoise(id_.seed, id_.replicate, n_)));
+        paths_ = std::move(drawn);
+        particle_steps_ += law_cost(law, schedule_.grid.steps(), Derivative::none) + filter_cost(schedule_, particles);
       });
 }
 
+// The first paths come from the model itself.
+void Chain::begin() {
+  replace_paths(theta(), 1, [&](std::size_t s, const KernelNoise& noise) { return filter_.first_path(s, noise); });
+}
+
 void Chain::draw_paths(std::span<const double> now) {
-  with_wide_enough_law(
-      [&](double margin) {
-        return draw_law(problem_.system(), schedule_.grid, now, kernel_law(id_, n_),
-                        law_options(problem_, options_, Derivative::none, margin));
-      },
-      [&](const LawPath& law) {
-        filter_.set_law(law, now);
-        std::vector<Path> drawn;  // all or none, should a particle leave a window
-        for (std::size_t s = 0; s < paths_.size(); ++s)
-          drawn.push_back(filter_.step(s, paths_[s], {id_.seed, id_.replicate, n_}));
-        paths_ = std::move(drawn);
-        particle_steps_ +=
-            law_cost(law, schedule_.grid.steps(), Derivative::none) + filter_cost(schedule_, options_.particles);
-      });
+  replace_paths(now, options_.particles,
+                [&](std::size_t s, const KernelNoise& noise) { return filter_.step(s, paths_[s], noise); });
 }
 
 PathScore Chain::score_at(std::span<const double> theta) {

@@ -74,6 +74,8 @@ class Chain {
   PathScore score_at(std::span<const double> theta);
 
  private:
+  template <class Draw>
+  void replace_paths(std::span<const double> theta, std::size_t particles, Draw&& draw);
   void begin();
   void draw_paths(std::span<const double> theta);
 
