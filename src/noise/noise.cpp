@@ -1,5 +1,6 @@
 #include "noise/noise.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -27,6 +28,23 @@ void require_room(NormalPrecision precision, Column column, std::size_t tiles) {
                             std::to_string(column.components) + " components was asked for, at most " +
                             std::to_string(most * kTileSize) + " particles have noise");
 }
+
+// Half of the tiles, each written twice.
+void mirrored(const Kernels& kernels, NormalPrecision precision, Stream stream, Column column, std::size_t first,
+              std::size_t count, double* out) {
+  constexpr std::size_t kTiles = 4;  // of a block
+  alignas(64) double half[kTiles * kTileSize];
+  stream.antithetic = false;
+  const std::size_t end = (first + count) / kTileSize;
+  for (std::size_t tile = first / kTileSize; tile < end;) {
+    const std::size_t from = tile / 2, pairs = std::min(kTiles, (end + 1) / 2 - from);
+    normals(kernels, precision, stream, column, from * kTileSize, pairs * kTileSize, half);
+    for (; tile < end && tile / 2 < from + pairs; ++tile, out += kTileSize) {
+      const double sign = tile % 2 ? -1 : 1;
+      for (std::size_t i = 0; i < kTileSize; ++i) out[i] = sign * half[(tile / 2 - from) * kTileSize + i];
+    }
+  }
+}
 }  // namespace
 
 Stream::Stream(std::uint64_t seed, std::uint32_t replicate, std::uint32_t at_iteration, Purpose purpose)
@@ -42,6 +60,7 @@ void normals(const Kernels& kernels, NormalPrecision precision, const Stream& st
   if (first % kTileSize != 0 || count % kTileSize != 0)
     throw std::invalid_argument("normals come in tiles of 32 particles");
   if (column.component >= column.components) throw std::out_of_range("no such component of the noise");
+  if (stream.antithetic) return mirrored(kernels, precision, stream, column, first, count, out);
   require_room(precision, column, (first + count) / kTileSize);
   const auto tile = static_cast<std::uint32_t>(first / kTileSize) * column.components + column.component;
   const TileRange range = {.key = stream.key,

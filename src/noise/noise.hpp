@@ -42,6 +42,8 @@ struct Stream {
 
   std::array<std::uint32_t, 2> key;
   std::uint32_t iteration, replicate_and_purpose;
+  // Normals of particles 64 k + 32 .. 64 k + 63 are minus those of the 32 before them.
+  bool antithetic = false;
 };
 
 inline constexpr std::size_t kTileSize = 32;
