@@ -46,7 +46,7 @@ def chi_square_quantile(p, degrees):
 
 
 def chi_square_test(z, level=0.01):
-    """Whether the sum of z^2 lies within its two-sided bounds: too large, errors are understated; too small, overstated."""
+    """Whether the sum of z^2 lies within two-sided bounds: too large, errors are understated; too small, overstated."""
     n, total = len(z), sum(value * value for value in z)
     low, high = chi_square_quantile(level / 2, n), chi_square_quantile(1 - level / 2, n)
     return {"sum": total, "low": low, "high": high, "tail": chi_square_tail(total, n), "ok": low <= total <= high}

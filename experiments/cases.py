@@ -70,8 +70,8 @@ def run_json(command, timeout=None):
     return json.loads(done.stdout)
 
 
-def fit_command(mckean, case, start, options=(), data=None):
-    return [mckean, "fit", case.model, data or case.data, "--json", *settings(case.constants, start), *options]
+def fit_command(mckean, case, start, options=()):
+    return [mckean, "fit", case.model, case.data, "--json", *settings(case.constants, start), *options]
 
 
 def exact_command(program, case, level):
