@@ -18,7 +18,8 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string folder;
-  bool resume = false, no_store = false, show = false;
+  bool resume = false, no_store = false, show = false, deaf = false;
+  std::string model = "the model\nin two lines\n";
   int seed = 1, batches = 6, fail_at = -1, die_at = -1, doubles = 5;
   double scale = 1, budget = 0;  // milliseconds of the shortest task; seconds
   std::size_t threads = 1;
@@ -49,8 +50,8 @@ double fit(const Options& o, int seed, World& world, TaskRunner& runner, FitObse
     observer.progress({"main", static_cast<double>(b), static_cast<double>(o.batches), {state}, {1.0 / (b + 1)}, {}});
     const auto results = runner.run(tasks, [&](std::size_t i, const std::stop_token& stop) {
       const int at = number + static_cast<int>(i);
-      if (at == o.die_at && world.rank() == world.size() - 1) std::raise(SIGKILL);
-      pause(o.scale * std::min(tasks[i].cost, 30.0), stop);
+      if (o.die_at >= 0 && at >= o.die_at && world.rank() == world.size() - 1) std::raise(SIGKILL);
+      pause(o.scale * std::min(tasks[i].cost, 30.0), o.deaf ? std::stop_token() : stop);
       if (at == o.fail_at) throw NumericalError("this task fails on purpose");
       std::vector<double> out;
       for (int k = 0; k < o.doubles; ++k) out.push_back(noise(state, b + 0.1 * k, static_cast<double>(i) + 0.5));
@@ -70,7 +71,7 @@ void work(const Options& o, World& world) {
   options.show_progress = o.show;
   options.parameter_names = {"state"};
   if (o.budget > 0) options.budget = o.budget;
-  const RunInput input{{{"seed", o.seed}, {"batches", o.batches}}, "the model\nin two lines\n", "t,y\n1,2\n"};
+  const RunInput input{{{"seed", o.seed}, {"batches", o.batches}}, o.model, "t,y\n1,2\n"};
   Run run = o.no_store ? Run::without_store(world, input, options)
             : o.resume ? Run::open(world, o.folder, options)
                        : Run::create(world, o.folder, input, options);
@@ -93,6 +94,8 @@ int main(int argc, char** argv) {
   app.add_flag("--resume", o.resume);
   app.add_flag("--no-store", o.no_store);
   app.add_flag("--show", o.show);
+  app.add_flag("--deaf", o.deaf, "tasks do not look at the stop token");
+  app.add_option("--model", o.model);
   app.add_option("--seed", o.seed);
   app.add_option("--batches", o.batches);
   app.add_option("--fail-at", o.fail_at);
