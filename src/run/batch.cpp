@@ -22,7 +22,7 @@ Batch::Batch(std::span<const Task> tasks, Keeper& keeper) : tasks_(tasks), keepe
 }
 
 std::optional<std::size_t> Batch::next() {
-  if (failed() || begun_ == order_.size()) return std::nullopt;
+  if (broken() || begun_ == order_.size()) return std::nullopt;
   return order_[begun_++];
 }
 
@@ -44,7 +44,10 @@ void Batch::finish(std::size_t position, std::vector<double> value, double secon
 }
 
 void Batch::fail(std::size_t position, Failure failure) {
-  if (failure.kind == Failure::Kind::stopped) return;  // a consequence, not a cause
+  if (failure.kind == Failure::Kind::stopped) {  // a consequence, not a cause
+    stopped_ = true;
+    return;
+  }
   if (failed() && failed_position_ <= position) return;
   failure_ = std::move(failure);
   failed_position_ = position;

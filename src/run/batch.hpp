@@ -34,13 +34,14 @@ class Batch {
   void finish(std::size_t position, std::vector<double> value, double seconds);
   void fail(std::size_t position, Failure);
 
-  bool failed() const { return failure_.kind != Failure::Kind::none; }
+  bool broken() const { return failed() || stopped_; }  // it will not become complete
   bool complete() const { return missing_ == 0; }
-  const Failure& failure() const { return failure_; }
   // All of them, or the exception of the first position that failed, or Stopped where some are missing.
   std::vector<std::vector<double>> results() &&;
 
  private:
+  bool failed() const { return failure_.kind != Failure::Kind::none; }
+
   std::span<const Task> tasks_;
   Keeper& keeper_;
   std::vector<std::size_t> order_;  // of the positions not recalled: by falling cost, then by position
@@ -48,5 +49,6 @@ class Batch {
   std::vector<std::vector<double>> values_;
   Failure failure_;
   std::size_t failed_position_ = 0;
+  bool stopped_ = false;  // a task was
 };
 }  // namespace mckean

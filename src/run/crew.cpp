@@ -19,8 +19,8 @@ void Crew::begin(std::size_t position) {
   {
     const std::lock_guard lock(mutex_);
     waiting_.push_back(position);
+    ++open_;
   }
-  ++open_;
   to_do_.notify_one();
 }
 
@@ -33,13 +33,22 @@ std::optional<Crew::Outcome> Crew::collect(std::chrono::milliseconds most) {
   return out;
 }
 
+std::size_t Crew::open() const {
+  const std::lock_guard lock(mutex_);
+  return open_;
+}
+
 void Crew::request_stop() {
   {
     const std::lock_guard lock(mutex_);
-    open_ -= waiting_.size();
-    waiting_.clear();
+    drop_waiting();
   }
   stop_.request_stop();
+}
+
+void Crew::drop_waiting() {
+  open_ -= waiting_.size();
+  waiting_.clear();
 }
 
 void Crew::work() {
@@ -58,9 +67,16 @@ void Crew::work() {
       out.error = std::current_exception();
     }
     out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const bool failed = out.error != nullptr;
     lock.lock();
-    finished_.push_back(std::move(out));
+    finished_.push_back(std::move(out));  // before the others stop, so that the cause comes first
+    if (failed) drop_waiting();
     done_.notify_one();
+    if (failed) {
+      lock.unlock();
+      stop_.request_stop();
+      lock.lock();
+    }
   }
 }
 }  // namespace mckean

@@ -14,7 +14,7 @@
 
 namespace mckean {
 
-// Used by one thread, which hands out positions and collects what came of them.
+// Used by one thread, which hands out positions and collects what came of them. A task that throws stops the others.
 class Crew {
  public:
   struct Outcome {
@@ -30,21 +30,22 @@ class Crew {
   Crew& operator=(const Crew&) = delete;
 
   void begin(std::size_t position);
-  std::size_t open() const { return open_; }                  // begun here and not yet collected
+  std::size_t open() const;                                   // begun here and not yet collected
   std::optional<Outcome> collect(std::chrono::milliseconds);  // waits at most that long
   void request_stop();                                        // what no thread has taken up is dropped
 
  private:
   void work();
+  void drop_waiting();
 
   const TaskFunction& function_;
   std::stop_source stop_;
-  std::mutex mutex_;  // guards the next three
+  mutable std::mutex mutex_;  // guards the next four
   std::deque<std::size_t> waiting_;
   std::deque<Outcome> finished_;
+  std::size_t open_ = 0;
   bool closed_ = false;
   std::condition_variable to_do_, done_;
-  std::size_t open_ = 0;
   std::vector<std::jthread> threads_;
 };
 }  // namespace mckean

@@ -1,13 +1,12 @@
 // A run: a fit that can be watched, killed, resumed and moved, as an object on disk.
 //
-//   World world;
-//   Run run = Run::create(world, dir, {settings, model text, data text}, options);   // or Run::open(world, dir,
-//   options)
-//   ... = fit(..., run.runner(), run.observer());                                     // the same on all ranks
+//   World world;                                                   // in main
+//   Run run = Run::create(world, folder, input, options);          // or Run::open(world, folder, options)
+//   result = fit(run.input(), run.runner(), run.observer());       // the same on all ranks
 //   run.finish(result);
 //
-// A fit asks run.runner() for tasks and decides from their results alone; results that the store holds are handed out
-// again, so a resumed run arrives at the same bits. Stopped comes out of the runner after Ctrl-C.
+// The fit asks run.runner() for tasks and decides from their results alone. Results that the store holds are handed out
+// again, so a resumed run arrives at the same bits. After Ctrl-C, Stopped comes out of the runner.
 #pragma once
 
 #include <filesystem>
@@ -15,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "estimate/tasks.hpp"
 #include "run/world.hpp"
@@ -23,45 +23,49 @@ namespace mckean {
 
 // What a run computes. Together with the program's version it determines the result.
 struct RunInput {
-  nlohmann::ordered_json settings;  // an object: every option with its resolved value
+  nlohmann::ordered_json settings;  // an object: every option that matters, with its resolved value
   std::string model, data;          // the texts of the two files
 };
 
 // How it is computed: may differ when it is resumed.
 struct RunOptions {
   std::size_t threads = 1;
-  std::optional<double> budget;  // seconds, of all processes that worked on the run together
-  enum class Show { nothing, progress } show = Show::progress;
+  std::optional<double> budget;  // seconds, of all processes that worked on the run one after another
+  bool show_progress = true;
   std::vector<std::string> parameter_names;  // for the line of progress
 };
 
 class Run {
  public:
-  // Collective. A folder that holds a run already is continued where the input is the same; where it differs, the
+  // Collective. A folder that holds a run already is continued where the input is the same; where it differs, an
   // InputError shows both. RunError: another process works on it, or the store is damaged or cannot be written.
-  static Run create(World&, const std::filesystem::path&, const RunInput&, const RunOptions&);
-  static Run open(World&, const std::filesystem::path&, const RunOptions&);
-  // Without a folder nothing is kept; all else is the same.
+  static Run create(World&, const std::filesystem::path& folder, const RunInput&, const RunOptions&);
+  static Run open(World&, const std::filesystem::path& folder, const RunOptions&);
+  // Nothing is kept on disk; all else is the same.
   static Run without_store(World&, const RunInput&, const RunOptions&);
   Run(Run&&) noexcept;
+  Run& operator=(Run&&) = delete;
   ~Run();
 
   const RunInput& input() const;  // the same bytes on all ranks
-  // An extension: more replicates, a smaller tolerance. Only what leaves the tasks done so far meaningful.
+  // Extends it: more replicates, a smaller tolerance. Only what leaves the results so far meaningful.
   void change_setting(const std::string& key, const nlohmann::ordered_json& value);
 
   TaskRunner& runner();
   FitObserver& observer();
-  void note(const std::string& key, const std::string& value);  // a decision to be kept: those of the pilot, warnings
+  void note(const std::string& key, const nlohmann::ordered_json& value);  // a decision, such as those of the pilot
   void finish(const nlohmann::ordered_json& result);
 
-  double seconds() const;                                      // of all processes that worked on it
-  std::optional<FitObserver::Progress> last_progress() const;  // what is known when it is stopped
-  const std::filesystem::path& folder() const;
+  double seconds() const;  // of all processes that worked on it
+  const std::optional<FitObserver::Progress>& last_progress() const;
+  const std::filesystem::path& folder() const;  // empty without a store
 
  private:
-  struct Parts;
+  class Parts;
   explicit Run(std::unique_ptr<Parts>);
   std::unique_ptr<Parts> parts_;
 };
+
+// Creates NAME-1, NAME-2, …: the first that is not there. Under MPI on rank 0 only: see World::from_first.
+std::filesystem::path fresh_folder(const std::string& name);
 }  // namespace mckean

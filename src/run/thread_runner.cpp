@@ -16,7 +16,7 @@ std::vector<std::vector<double>> ThreadRunner::run(std::span<const Task> tasks, 
   while (crew.open() > 0) {
     if (auto outcome = crew.collect(std::chrono::milliseconds(100))) batch.take(std::move(*outcome));
     keeper_.waiting();
-    if (stopping || !(batch.failed() || keeper_.stop_requested())) continue;
+    if (stopping || !(batch.broken() || keeper_.stop_requested())) continue;
     crew.request_stop();
     stopping = true;
   }
