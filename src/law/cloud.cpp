@@ -148,9 +148,9 @@ void Cloud::pairwise(double t) {
 
 void Cloud::advance(const EulerStep& step, NoiseSource& noise) {
   if (pair_) pairwise(step.t);
-  uniforms_.assign({step.t, step.dt, std::sqrt(step.dt), step.next_t});
-  uniforms_.insert(uniforms_.end(), inputs_.begin(), inputs_.end());
-  uniforms_.insert(uniforms_.end(), tangents_.begin(), tangents_.end());
+  uniforms_.resize(4 + inputs_.size() + tangents_.size());
+  uniforms_[0] = step.t, uniforms_[1] = step.dt, uniforms_[2] = std::sqrt(step.dt), uniforms_[3] = step.next_t;
+  std::ranges::copy(tangents_, std::ranges::copy(inputs_, uniforms_.begin() + 4).out);
   advance_.set_uniforms(uniforms_);
   advance_.clear_sums();
 
