@@ -100,7 +100,8 @@ Likelihood LikelihoodEstimator::operator()(std::span<const double> theta, std::u
     particles.set_law(law, theta);
     for (std::size_t s = 0; s < p.data.series.size(); ++s) {
       particles.start(stream(Purpose::filter_start), static_cast<std::uint32_t>(s));
-      const FreshNoise noise{kernels(), precision, stream(Purpose::filter), s * grid.steps(), law.dynamics->sources};
+      FreshNoise noise({kernels(), precision, stream(Purpose::filter), s * grid.steps(), law.dynamics->sources},
+                       p.options.particles);
       std::size_t at = 0;
       for (const Schedule::Visit& visit : p.schedule.visits[s]) {
         particles.move(at, visit.point, noise);
