@@ -27,7 +27,7 @@ Eigen::VectorXd to_line(const Model& model, const std::vector<double>& theta) {
   return u;
 }
 
-LinePoint evaluate_on_line(const Quadrature& quadrature, const Eigen::VectorXd& u) {
+LinePoint evaluate_on_line(const Quadrature& quadrature, const Eigen::VectorXd& u, double temper) {
   const auto& parameters = quadrature.model().parameters();
   LinePoint point{u, {}, {}, {}, {}};
   Eigen::VectorXd slope(u.size()), bend(u.size());
@@ -37,7 +37,7 @@ LinePoint evaluate_on_line(const Quadrature& quadrature, const Eigen::VectorXd& 
     slope(i) = p.slope(u(i));
     bend(i) = curvature(p, u(i));
   }
-  point.value = quadrature.value(point.theta);
+  point.value = quadrature.value(point.theta, Quadrature::Order::second, temper);
   point.gradient = slope.cwiseProduct(point.value.gradient);
   point.hessian = slope.asDiagonal() * point.value.hessian * slope.asDiagonal();
   point.hessian.diagonal() += bend.cwiseProduct(point.value.gradient);

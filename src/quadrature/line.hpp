@@ -16,6 +16,6 @@ struct LinePoint {
   Eigen::MatrixXd hessian;
 };
 
-LinePoint evaluate_on_line(const Quadrature&, const Eigen::VectorXd& u);  // throws NumericalError
+LinePoint evaluate_on_line(const Quadrature&, const Eigen::VectorXd& u, double temper);  // throws NumericalError
 Eigen::VectorXd to_line(const Model&, const std::vector<double>& theta);  // throws InputError where θ is out of bounds
 }  // namespace mckean

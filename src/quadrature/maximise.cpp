@@ -14,6 +14,8 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double kFlat = 1e-9;  // eigenvalues of the scaled information below this share of the largest are taken for 0
+constexpr double kLeastTemper = 1e-5;
+constexpr int kTemperedSteps = 20;
 
 // The quadratic model around a point: −D H D = V Λ Vᵀ with D such that its diagonal is ±1.
 class Quadratic {
@@ -64,11 +66,20 @@ class Newton {
   Newton(const Quadrature& quadrature, const std::vector<double>& start, const MaximiseOptions& options)
       : quadrature_(quadrature),
         options_(options),
-        here_(evaluate_on_line(quadrature, to_line(quadrature.model(), start))) {
-    best_.grid_steps = here_.value.grid_steps;
-  }
+        start_(start) {}
 
+  // From a start that the observations contradict, first to the maximum of a tempered likelihood, and on from there.
   QuadratureMaximum run() {
+    VectorXd u = to_line(quadrature_.model(), start_);
+    while (temper_ > kLeastTemper && !quadrature_.plausible(start_, Quadrature::Order::value, temper_)) temper_ /= 4;
+    for (; temper_ < 1; temper_ *= 4) {
+      here_ = evaluate(u);
+      for (int i = 0; i < kTemperedSteps && Quadratic(here_).length() > 0.1; ++i, ++best_.iterations)
+        if (!climb(Quadratic(here_).step())) break;
+      u = here_.u;
+    }
+    best_.message.clear();
+    here_ = evaluate(u);
     while (!finished(Quadratic(here_)) && climb(Quadratic(here_).step())) ++best_.iterations;
     best_.theta = here_.theta;
     best_.loglik = here_.value.loglik;
@@ -117,11 +128,15 @@ class Newton {
     return false;
   }
 
+  LinePoint evaluate(const VectorXd& u) {
+    LinePoint point = evaluate_on_line(quadrature_, u, temper_);
+    best_.grid_steps += point.value.grid_steps;
+    return point;
+  }
+
   std::optional<LinePoint> attempt(const VectorXd& u) {
     try {
-      LinePoint there = evaluate_on_line(quadrature_, u);
-      best_.grid_steps += there.value.grid_steps;
-      return there;
+      return evaluate(u);
     } catch (const NumericalError&) {
       return {};  // no likelihood there
     }
@@ -150,6 +165,8 @@ class Newton {
 
   const Quadrature& quadrature_;
   MaximiseOptions options_;
+  std::vector<double> start_;
+  double temper_ = 1;
   LinePoint here_;
   QuadratureMaximum best_;
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "law/law.hpp"
 #include "quadrature/weigh.hpp"
@@ -27,18 +28,21 @@ namespace {
 // A density may be undefined where it has no more than this share of its peak.
 constexpr double kNegligible = 1e-15;
 
+constexpr double kUsualDepth = 5;  // an observation that moves the filter by three standard deviations
+constexpr double kWidestCut = 36;  // whose tails double precision still holds
+
 // One evaluation: the law and one filter for each series move along the grid of time.
 class Evaluation {
  public:
   Evaluation(const Model& model, const Formulas& formulas, const Schedule& schedule, Accuracy accuracy,
-             std::span<const double> theta)
+             std::span<const double> theta, double temper)
       : model_(model),
         formulas_(formulas),
         schedule_(schedule),
         theta_(theta),
         transport_(accuracy),
         reader_(formulas, theta),
-        weigher_(model, formulas, theta),
+        weigher_(model, formulas, theta, temper),
         log_value_(jet_size(formulas.all())) {}
 
   QuadratureValue run() {
@@ -60,6 +64,7 @@ class Evaluation {
   struct Filter {
     std::size_t series, row;  // the next row that is observed
     Body body;
+    double surprise = 0;  // how deep in its tails observations were, beyond what is usual
   };
 
   // Law and filters at grid point k, with the fields of the step that begins there.
@@ -83,17 +88,23 @@ class Evaluation {
   void move(Filter& f, std::size_t k, Move&& move_to) {
     const auto& visits = schedule_.visits[f.series];
     Arrival a{next_dt(k), {}, {}};
-    std::vector<double> gain(log_value_.size());
+    std::optional<Weighed> seen;
     const bool here = f.row < visits.size() && visits[f.row].point == k;
     if (here && schedule_.observed(f.series, visits[f.row]))
       a.observe = [&](GridDensity& d) {
-        return weigher_.weigh(d, schedule_.grid.time[k], schedule_.values(f.series, visits[f.row]),
-                              transport_.accuracy().least(), schedule_.where(f.series, visits[f.row]), gain);
+        seen = weigher_.weigh(d, schedule_.grid.time[k], schedule_.values(f.series, visits[f.row]),
+                              transport_.accuracy().least(), schedule_.where(f.series, visits[f.row]));
+        return std::move(seen->curvature);
       };
     if (f.row + (here ? 1 : 0) < visits.size()) a.fields = [&](GridDensity& d) { return fields(d, k, "a filter's density"); };
     f.body = move_to(a);
     if (here) ++f.row;
-    for (std::size_t i = 0; i < gain.size(); ++i) log_value_[i] += gain[i];
+    if (!seen) return;
+    for (std::size_t i = 0; i < log_value_.size(); ++i) log_value_[i] += seen->log_total[i];
+    // Observations that keep pulling a filter into its tails may need what was cut off long before.
+    f.surprise += std::max(0.0, seen->depth - kUsualDepth);
+    if (transport_.accuracy().cut < kWidestCut && 2 * f.surprise > -std::log(transport_.accuracy().least()) - 40)
+      throw CutTooShort();
   }
 
   double next_dt(std::size_t k) const { return k < schedule_.grid.steps() ? schedule_.grid.dt[k] : 0; }
@@ -154,17 +165,30 @@ Quadrature::~Quadrature() = default;
 
 const Model& Quadrature::model() const { return parts_->model; }
 
-QuadratureValue Quadrature::value(std::span<const double> theta, Order order) const {
-  constexpr double kWidestCut = 36;  // whose tails double precision still holds
-  const Formulas& formulas = order == Order::value ? parts_->plain : parts_->second;
-  for (Accuracy accuracy = parts_->accuracy;; accuracy.cut = std::min(1.4 * accuracy.cut, kWidestCut)) {
+std::optional<QuadratureValue> Quadrature::plausible(std::span<const double> theta, Order order, double temper) const {
+  try {
+    return evaluate(theta, order, parts_->accuracy, temper);
+  } catch (const CutTooShort&) {
+    return {};
+  }
+}
+
+QuadratureValue Quadrature::value(std::span<const double> theta, Order order, double temper) const {
+  for (Accuracy accuracy = parts_->accuracy;; accuracy.cut = std::min(std::numbers::sqrt2 * accuracy.cut, kWidestCut)) {
     try {
-      return Evaluation(parts_->model, formulas, parts_->schedule, accuracy, theta).run();
+      return evaluate(theta, order, accuracy, temper);
     } catch (const CutTooShort&) {
       if (accuracy.cut >= kWidestCut)
-        throw NumericalError(fmt::format("an observation has a likelihood of 0 in double precision, with {}",
-                                         parameters_to_text(parts_->model, theta)));
+        throw NumericalError(
+            fmt::format("{}: an observation lies too far from all that the model predicts for double precision, with {}",
+                        parts_->schedule.data.source, parameters_to_text(parts_->model, theta)));
     }
   }
+}
+
+QuadratureValue Quadrature::evaluate(std::span<const double> theta, Order order, Accuracy accuracy,
+                                     double temper) const {
+  const Formulas& formulas = order == Order::value ? parts_->plain : parts_->second;
+  return Evaluation(parts_->model, formulas, parts_->schedule, accuracy, theta, temper).run();
 }
 }  // namespace mckean

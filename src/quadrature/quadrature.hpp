@@ -5,6 +5,7 @@
 #include <Eigen/Core>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "mckean/data.hpp"
@@ -31,12 +32,18 @@ class Quadrature {
   ~Quadrature();
 
   // Derivatives are exact: tangents of the densities to second order, the law's own dependence on θ included.
-  // Throws NumericalError: an observation that is impossible, a law that overflows.
-  QuadratureValue value(std::span<const double> theta, Order = Order::second) const;
+  // Throws NumericalError: an observation that is impossible, a law that overflows. With `temper` < 1 every observation
+  // counts as that share of one, G^temper: a smoother likelihood, for finding a maximum from afar.
+  QuadratureValue value(std::span<const double> theta, Order = Order::second, double temper = 1) const;
+  // The same, or nothing where observations lie deep in the tails of what is predicted (then `value` costs much more).
+  std::optional<QuadratureValue> plausible(std::span<const double> theta, Order = Order::second,
+                                           double temper = 1) const;
 
   const Model& model() const;
 
  private:
+  QuadratureValue evaluate(std::span<const double> theta, Order, Accuracy, double temper) const;
+
   struct Parts;
   std::unique_ptr<const Parts> parts_;
 };

@@ -60,10 +60,22 @@ std::vector<double> normalise(GridDensity& density, double& total) {
   });
   return z;
 }
+// Masses below `least` times the peak are cut off sooner or later, and must not matter. Returns the depth.
+double check_tails(const GridDensity& after, const std::vector<double>& before, double peak, double least) {
+  double doubtful = 0, depth = 0;
+  for (std::size_t i = 0; i < after.points; ++i) {
+    const double p = after.mass[0][i];
+    if (!(p > 0)) continue;
+    if (before[i] < least * peak) doubtful += p;
+    depth -= p * std::log(before[i] / peak);
+  }
+  if (doubtful > kNegligible) throw CutTooShort();
+  return depth;
+}
 }  // namespace
 
-Weigher::Weigher(const Model& model, const Formulas& formulas, std::span<const double> theta)
-    : model_(model), theta_(theta) {
+Weigher::Weigher(const Model& model, const Formulas& formulas, std::span<const double> theta, double temper)
+    : model_(model), theta_(theta), temper_(temper) {
   for (const Program& p : formulas.observe) frames_.emplace_back(p).set_fixed(theta);
 }
 
@@ -80,7 +92,7 @@ Columns Weigher::log_density(const GridDensity& density, double t, std::span<con
       frames_[c].run(std::array{density.x[0] + at}, out, std::min(kBlock, density.points - at));
     }
     for (std::size_t k = 0; k < width; ++k)
-      for (std::size_t i = 0; i < density.points; ++i) sum[k][i] += one[k][i];
+      for (std::size_t i = 0; i < density.points; ++i) sum[k][i] += temper_ * one[k][i];
   }
   return sum;
 }
@@ -98,8 +110,8 @@ void Weigher::fail(const GridDensity& density, std::span<const double> values, c
       density.x[0][density.points - 1]));
 }
 
-Columns Weigher::weigh(GridDensity& density, double t, std::span<const double> values, double least,
-                       const std::string& where, std::span<double> log_value) {
+Weighed Weigher::weigh(GridDensity& density, double t, std::span<const double> values, double least,
+                       const std::string& where) {
   Columns log_g = log_density(density, t, values);
   double* g = log_g[0];
   double largest = -std::numeric_limits<double>::infinity(), mass = 0, undefined = 0;
@@ -114,21 +126,19 @@ Columns Weigher::weigh(GridDensity& density, double t, std::span<const double> v
   if (undefined > kNegligible * mass) fail(density, values, where, "the log density is not a number for some states");
   if (std::isinf(largest)) fail(density, values, where, "the log density is -inf for every state");
 
-  const double limit = least * density.mass[0][density.peak()];
-  std::vector<bool> doubtful(density.points);
-  for (std::size_t i = 0; i < density.points && density.points > 1; ++i) doubtful[i] = density.mass[0][i] < limit;
+  const double peak = density.mass[0][density.peak()];
+  const std::vector<double> before(density.mass[0], density.mass[0] + density.points);
   multiply(density, log_g, largest);
-  double total = 0, doubt = 0;
+  double total = 0;
   const std::vector<double> z = normalise(density, total);
-  for (std::size_t i = 0; i < density.points; ++i) doubt += doubtful[i] ? density.mass[0][i] : 0;
-  if (doubt > kNegligible) throw CutTooShort();
+  Weighed out{std::vector<double>(density.mass.count()), Columns(1, density.points),
+              density.points > 1 ? check_tails(density, before, peak, least) : 0};
 
   for_each_entry(density.parameters, [&](std::size_t a, std::size_t b) {
     const double slopes = a > 0 ? z[jet_index(0, a)] * z[jet_index(0, b)] : 0;
-    log_value[jet_index(a, b)] = b == 0 ? largest + std::log(total) : z[jet_index(a, b)] - slopes;
+    out.log_total[jet_index(a, b)] = b == 0 ? largest + std::log(total) : z[jet_index(a, b)] - slopes;
   });
-  Columns curvature(1, density.points);
-  for (std::size_t i = 0; i < density.points; ++i) curvature[0][i] = -log_g[log_g.count() - 1][i];
-  return curvature;
+  for (std::size_t i = 0; i < density.points; ++i) out.curvature[0][i] = -log_g[log_g.count() - 1][i];
+  return out;
 }
 }  // namespace mckean
