@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "quadrature/grid_density.hpp"
 #include "quadrature/formulas.hpp"
+#include "quadrature/grid_density.hpp"
 
 namespace mckean {
 
@@ -20,7 +20,7 @@ struct Clock {
 
 // All averages over a law at one time.
 struct Averages {
-  std::vector<double> inputs;    // jets of moments
+  std::vector<double> inputs;        // jets of moments
   const GridDensity* law = nullptr;  // where an interaction is pairwise
 };
 

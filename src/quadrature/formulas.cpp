@@ -101,8 +101,11 @@ Formulas::Formulas(const Model& model, bool derivatives) : field((check(model), 
   const auto masses = law.moving({mass}, Kind::column, "mass_jet");
 
   const Expr mean = x + dt * substitute(state.drift, field.replace);
-  step = Program({theta, join({t, dt, root_dt}, inputs), join({x}, xi_jets),
-                  join(law.jets({mean}), std::vector{abs(state.diffusion[0]) * root_dt}), {}});
+  step = Program({theta,
+                  join({t, dt, root_dt}, inputs),
+                  join({x}, xi_jets),
+                  join(law.jets({mean}), std::vector{abs(state.diffusion[0]) * root_dt}),
+                  {}});
   measure = Program({theta, {t}, join({x}, masses), {}, law.jets(times(mass, field.moments))});
   if (!kernels.empty())
     pair.emplace(ProgramSpec{theta, {t, x}, join({other(x)}, masses), {}, law.jets(times(mass, kernels))});
@@ -110,8 +113,8 @@ Formulas::Formulas(const Model& model, bool derivatives) : field((check(model), 
   const Differentiator observation(model, order, order.size());
   for (const auto& y : model.observed()) {
     const Expr curvature = differentiate(differentiate(y.log_density, x), x);
-    observe.emplace_back(ProgramSpec{
-        theta, {t, y.symbol}, {x}, join(observation.jets({y.log_density}), std::vector{curvature}), {}});
+    observe.emplace_back(
+        ProgramSpec{theta, {t, y.symbol}, {x}, join(observation.jets({y.log_density}), std::vector{curvature}), {}});
   }
 }
 }  // namespace mckean

@@ -11,8 +11,8 @@ struct GridDensity {
 
   double lo, step;
   std::size_t points, parameters;
-  Columns x;       // one column
-  Columns mass;    // its jet, an entry a column
+  Columns x;                 // one column
+  Columns mass;              // its jet, an entry a column
   std::size_t peak() const;  // where the mass is largest
 
   // Drops both ends as far as the mass stays below `least` times its peak.

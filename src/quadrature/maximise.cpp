@@ -64,9 +64,7 @@ class Quadratic {
 class Newton {
  public:
   Newton(const Quadrature& quadrature, const std::vector<double>& start, const MaximiseOptions& options)
-      : quadrature_(quadrature),
-        options_(options),
-        start_(start) {}
+      : quadrature_(quadrature), options_(options), start_(start) {}
 
   // From a start that the observations contradict, first to the maximum of a tempered likelihood, and on from there.
   QuadratureMaximum run() {
@@ -150,7 +148,8 @@ class Newton {
       if (std::abs(step(i)) < 0.5 || std::abs(here_.gradient(i)) > 1e-6) continue;
       const double theta = here_.theta[static_cast<std::size_t>(i)];
       const bool low = std::abs(theta - p.lower) < std::abs(theta - p.upper);
-      return fmt::format("'{}' runs into its bound {}; fix it there, or move the bound", p.name, low ? p.lower : p.upper);
+      return fmt::format("'{}' runs into its bound {}; fix it there, or move the bound", p.name,
+                         low ? p.lower : p.upper);
     }
     return {};
   }

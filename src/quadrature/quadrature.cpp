@@ -46,17 +46,13 @@ class Evaluation {
         log_value_(jet_size(formulas.all())) {}
 
   QuadratureValue run() {
-    const Component& state = model_.components()[0];
-    if (formulas_.reads_law())
-      law_ = transport_.start(state.start, state.start_sd, formulas_.dynamic, law_arrives(0));
-    for (std::size_t s = 0; s < schedule_.visits.size(); ++s)
-      begin(s, [&](const Arrival& a) { return transport_.start(state.start, state.start_sd, formulas_.all(), a); });
-    for (std::size_t k = 1; k <= schedule_.grid.steps(); ++k) {
-      if (law_) law_ = transport_.step(*law_, law_arrives(k));
-      if (law_ && averages_.law) averages_.law = &law_->density;
-      for (Filter& f : filters_)
-        if (f.body.fields) move(f, k, [&](const Arrival& a) { return transport_.step(f.body, a); });
+    try {
+      travel();
+    } catch (const GridTooLarge&) {
+      overflow("densities on a grid of a million points");
     }
+    for (const double v : log_value_)
+      if (!std::isfinite(v)) overflow("the derivatives of densities");
     return result();
   }
 
@@ -67,13 +63,27 @@ class Evaluation {
     double surprise = 0;  // how deep in its tails observations were, beyond what is usual
   };
 
+  void travel() {
+    const Component& state = model_.components()[0];
+    if (formulas_.reads_law()) law_ = transport_.start(state.start, state.start_sd, formulas_.dynamic, law_arrives(0));
+    for (std::size_t s = 0; s < schedule_.visits.size(); ++s)
+      begin(s, [&](const Arrival& a) { return transport_.start(state.start, state.start_sd, formulas_.all(), a); });
+    for (std::size_t k = 1; k <= schedule_.grid.steps(); ++k) {
+      now_ = k;
+      if (law_) law_ = transport_.step(*law_, law_arrives(k));
+      if (law_ && averages_.law) averages_.law = &law_->density;
+      for (Filter& f : filters_)
+        if (f.body.fields) move(f, k, [&](const Arrival& a) { return transport_.step(f.body, a); });
+    }
+  }
+
   // Law and filters at grid point k, with the fields of the step that begins there.
   Arrival law_arrives(std::size_t k) {
     Arrival a{next_dt(k), {}, {}};
     if (k < schedule_.grid.steps())
       a.fields = [this, k](GridDensity& d) {
         averages_ = reader_.measure(d, schedule_.grid.time[k]);
-        return fields(d, k, "the law's density");
+        return fields(d, k, "densities of the law");
       };
     return a;
   }
@@ -96,7 +106,8 @@ class Evaluation {
                               transport_.accuracy().least(), schedule_.where(f.series, visits[f.row]));
         return std::move(seen->curvature);
       };
-    if (f.row + (here ? 1 : 0) < visits.size()) a.fields = [&](GridDensity& d) { return fields(d, k, "a filter's density"); };
+    if (f.row + (here ? 1 : 0) < visits.size())
+      a.fields = [&](GridDensity& d) { return fields(d, k, "densities of a filter"); };
     f.body = move_to(a);
     if (here) ++f.row;
     if (!seen) return;
@@ -105,6 +116,10 @@ class Evaluation {
     f.surprise += std::max(0.0, seen->depth - kUsualDepth);
     if (transport_.accuracy().cut < kWidestCut && 2 * f.surprise > -std::log(transport_.accuracy().least()) - 40)
       throw CutTooShort();
+  }
+
+  [[noreturn]] void overflow(const char* who) const {
+    report_overflow(model_, theta_, schedule_.grid.level, schedule_.grid.time[now_], who);
   }
 
   double next_dt(std::size_t k) const { return k < schedule_.grid.steps() ? schedule_.grid.dt[k] : 0; }
@@ -120,8 +135,7 @@ class Evaluation {
     };
     for (std::size_t i = 0; i < density.points; ++i) {
       if (defined(i)) continue;
-      if (!(density.mass[0][i] <= kNegligible * density.mass[0][peak]) || !defined(peak))
-        report_overflow(model_, theta_, schedule_.grid.level, t, whose);
+      if (!(density.mass[0][i] <= kNegligible * density.mass[0][peak]) || !defined(peak)) overflow(whose);
       for (std::size_t c = 0; c < density.mass.count(); ++c) density.mass[c][i] = 0;
       for (std::size_t c = 0; c < out.mean.count(); ++c) out.mean[c][i] = out.mean[c][peak];
       out.sd[0][i] = out.sd[0][peak];
@@ -130,9 +144,6 @@ class Evaluation {
   }
 
   QuadratureValue result() const {
-    for (const double v : log_value_)
-      if (!std::isfinite(v))
-        report_overflow(model_, theta_, schedule_.grid.level, schedule_.grid.time.back(), "densities");
     QuadratureValue out{log_value_[0], {}, {}, transport_.grid_steps()};
     const auto n = static_cast<Eigen::Index>(formulas_.all());
     out.gradient.resize(n);
@@ -153,6 +164,7 @@ class Evaluation {
   FieldReader reader_;
   Weigher weigher_;
   std::vector<double> log_value_;  // a jet
+  std::size_t now_ = 0;            // the grid point that is being reached
   std::optional<Body> law_;
   Averages averages_;  // over the law where it is now
   std::vector<Filter> filters_;
@@ -179,9 +191,9 @@ QuadratureValue Quadrature::value(std::span<const double> theta, Order order, do
       return evaluate(theta, order, accuracy, temper);
     } catch (const CutTooShort&) {
       if (accuracy.cut >= kWidestCut)
-        throw NumericalError(
-            fmt::format("{}: an observation lies too far from all that the model predicts for double precision, with {}",
-                        parts_->schedule.data.source, parameters_to_text(parts_->model, theta)));
+        throw NumericalError(fmt::format(
+            "{}: an observation lies too far from all that the model predicts for double precision, with {}",
+            parts_->schedule.data.source, parameters_to_text(parts_->model, theta)));
     }
   }
 }

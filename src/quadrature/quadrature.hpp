@@ -26,8 +26,8 @@ class Quadrature {
  public:
   enum class Order { value, second };  // derivatives wanted: none, or first and second
 
-  // unit: of time, that a level splits; 0: the median spacing of the observations. Throws InputError: a state of several
-  // components or without noise, observed values that the model's densities cannot produce.
+  // unit: of time, that a level splits; 0: the median spacing of the observations. Throws InputError: a state of
+  // several components or without noise, observed values that the model's densities cannot produce.
   Quadrature(const Model&, const Data&, double unit, int level, Accuracy = {});
   ~Quadrature();
 

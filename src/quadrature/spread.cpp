@@ -24,7 +24,7 @@ class Gaussian {
   double* w1() { return memory_.data() + most_; }      // z exp(−z²/2)
   double* w2() { return memory_.data() + 2 * most_; }  // (z² − 1) exp(−z²/2)
 
-  [[gnu::always_inline]] void fill(double scale, double z, double eta, std::size_t count) {
+  [[gnu::always_inline]] void fill(double scale, double z, double eta, std::size_t count, bool slopes) {
     if (eta != eta_) prepare(eta);
     double* __restrict weight = w();
     double* __restrict ratio = memory_.data() + 3 * most_;
@@ -38,7 +38,8 @@ class Gaussian {
       weight[j + kStride] = weight[j] * ratio[j];
       ratio[j + kStride] = ratio[j] * shrink_;
     }
-    double *__restrict first = w1(), *__restrict second = w2();
+    if (!slopes) return;
+    double* __restrict first = w1(), * __restrict second = w2();
     for (std::size_t j = 0; j < count; ++j) {
       const double at = z + static_cast<double>(static_cast<int>(j)) * eta;
       first[j] = weight[j] * at;
@@ -70,8 +71,8 @@ struct Polynomial {
 enum class Degree { zero, one, two };
 
 [[gnu::always_inline]] inline void add(Degree degree, Polynomial p, const double* __restrict w,
-                                       const double* __restrict w1, const double* __restrict w2,
-                                       double* __restrict out, std::size_t count) {
+                                       const double* __restrict w1, const double* __restrict w2, double* __restrict out,
+                                       std::size_t count) {
   if (degree == Degree::zero)
     for (std::size_t j = 0; j < count; ++j) out[j] += p.A * w[j];
   else if (degree == Degree::one)
@@ -109,7 +110,8 @@ class Point {
   std::size_t dynamic_ = 0;
 };
 
-[[gnu::always_inline]] inline void spread_all(const GridDensity& from, const Fields& fields, double cut, GridDensity& to) {
+[[gnu::always_inline]] inline void spread_all(const GridDensity& from, const Fields& fields, double cut,
+                                              GridDensity& to) {
   const double* sd = fields.sd[0];
   Gaussian gaussian(targets(cut, *std::max_element(sd, sd + from.points), to.step));
   const Point point(from, fields);
@@ -118,7 +120,7 @@ class Point {
     const auto first = static_cast<std::size_t>(std::ceil((mean - cut * sd[i] - to.lo) / to.step));
     const std::size_t count = targets(cut, sd[i], to.step);
     gaussian.fill(eta * (std::numbers::inv_sqrtpi / std::numbers::sqrt2),
-                  (to.lo + static_cast<double>(first) * to.step - mean) * inverse_sd, eta, count);
+                  (to.lo + static_cast<double>(first) * to.step - mean) * inverse_sd, eta, count, from.parameters > 0);
     for (std::size_t b = 0; b <= from.parameters; ++b)
       for (std::size_t a = 0; a <= b; ++a)
         add(point.degree(a, b), point.polynomial(a, b, i, inverse_sd), gaussian.w(), gaussian.w1(), gaussian.w2(),

@@ -3,12 +3,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "mckean/error.hpp"
-
 namespace mckean {
 namespace {
 
-constexpr double kLogError = 39;      // −log of the relative error of a sum
+constexpr double kLogError = 39;  // −log of the relative error of a sum
 constexpr double kMostPoints = 1e6;
 constexpr int kMostAttempts = 6;
 
@@ -42,8 +40,7 @@ double kernel_sharpness(const Body& body, std::size_t i) {
   constexpr double kTypical = 3;  // of z
   const double *mean = body.fields->mean[0], *sd = body.fields->sd[0];
   if (body.density.points == 1) return 1 / squared(sd[i]);
-  return squared(
-      (std::abs(slope(body.density, mean, i)) + kTypical * std::abs(slope(body.density, sd, i))) / sd[i]);
+  return squared((std::abs(slope(body.density, mean, i)) + kTypical * std::abs(slope(body.density, sd, i))) / sd[i]);
 }
 }  // namespace
 
@@ -81,7 +78,7 @@ Body Transport::step(const Body& from, const Arrival& arrival) {
   for (int attempt = 1;; ++attempt) {
     const double h = grid_step(arriving + next, accuracy_.resolution);
     const auto [lo, points] = reach(from.density, *from.fields, accuracy_.cut, h);
-    if (!(points < kMostPoints)) throw NumericalError("the density does not fit on a grid of a million points");
+    if (!(points < kMostPoints)) throw GridTooLarge();
     Body to{GridDensity(lo, h, static_cast<std::size_t>(points), from.density.parameters), std::nullopt};
     to.observation = from.observation;
     spread(from.density, *from.fields, accuracy_.cut, to.density);

@@ -1,8 +1,9 @@
 // One Euler step of a density, onto a grid that is fine enough for what comes next.
 //
-// The rectangle rule on a Gaussian of inverse variance v errs by exp(−2π²/(v h²)). What is summed over the new grid is a
-// product of Gaussians: the density, whose inverse variance is at most that of the kernel that made it; an observation; and
-// the next kernel as a function of where it starts. Where there is little mass, a larger error is allowed.
+// The rectangle rule on a Gaussian of inverse variance v errs by exp(−2π²/(v h²)). What is summed over the new grid is
+// a product of Gaussians: the density, whose inverse variance is at most that of the kernel that made it; an
+// observation; and the next kernel as a function of where it starts. Where there is little mass, a larger error is
+// allowed.
 #pragma once
 
 #include <cstdint>
@@ -35,12 +36,15 @@ struct Arrival {
   std::function<Fields(GridDensity&)> fields;
 };
 
+// A million points do not hold the density.
+struct GridTooLarge {};
+
 class Transport {
  public:
   explicit Transport(Accuracy accuracy) : accuracy_(accuracy) {}
 
   Body start(double mean, double sd, std::size_t parameters, const Arrival&);
-  // Throws NumericalError where no grid of a million points holds the result.
+  // Throws GridTooLarge.
   Body step(const Body& from, const Arrival&);
 
   const Accuracy& accuracy() const { return accuracy_; }

@@ -103,11 +103,12 @@ void Weigher::fail(const GridDensity& density, std::span<const double> values, c
   for (std::size_t c = 0; c < values.size(); ++c)
     if (!std::isnan(values[c]))
       seen += fmt::format("{}{} = {:.6g}", seen.empty() ? "" : ", ", model_.columns()[c], values[c]);
-  throw NumericalError(fmt::format(
-      "{}: observation {}: {}, at {}, where {} is between {:.6g} and {:.6g}; check the value, the observation's density "
-      "and the parameters",
-      where, seen, why, parameters_to_text(model_, theta_), model_.components()[0].name, density.lo,
-      density.x[0][density.points - 1]));
+  throw NumericalError(
+      fmt::format("{}: observation {}: {}, at {}, where {} is between {:.6g} and {:.6g}; check the value, the "
+                  "observation's density "
+                  "and the parameters",
+                  where, seen, why, parameters_to_text(model_, theta_), model_.components()[0].name, density.lo,
+                  density.x[0][density.points - 1]));
 }
 
 Weighed Weigher::weigh(GridDensity& density, double t, std::span<const double> values, double least,

@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
-#include "quadrature/grid_density.hpp"
 #include "quadrature/formulas.hpp"
+#include "quadrature/grid_density.hpp"
 
 namespace mckean {
 
@@ -22,8 +22,8 @@ class Weigher {
  public:
   Weigher(const Model&, const Formulas&, std::span<const double> theta, double temper);  // G^temper instead of G
 
-  // Multiplies by G(·, values), where NaN means not observed, and normalises. Masses below `least` times the peak are not
-  // trusted: throws CutTooShort where they matter. Throws NumericalError: `where` and what is wrong.
+  // Multiplies by G(·, values), where NaN means not observed, and normalises. Masses below `least` times the peak are
+  // not trusted: throws CutTooShort where they matter. Throws NumericalError: `where` and what is wrong.
   Weighed weigh(GridDensity&, double t, std::span<const double> values, double least, const std::string& where);
 
  private:
