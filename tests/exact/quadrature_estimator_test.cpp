@@ -7,6 +7,7 @@
 
 #include "models.hpp"
 #include "oracle/examples.hpp"
+#include "quadrature/line.hpp"
 #include "quadrature/maximise.hpp"
 
 namespace {
@@ -272,6 +273,20 @@ TEST(QuadratureEstimator, RefusalsSayWhy) {
   const Model negative = one_line("a = 1\n", "-a*x", "poisson(x)");
   const Data counts = oracle::unit_series({1, 2, 0});
   expect_message<NumericalError>([&] { maximise(Quadrature(negative, counts, 0, 1), {1}); }, "example:2: t = 1");
+}
+
+TEST(QuadratureEstimator, DerivativesOnTheLineOfBoundedParameters) {
+  const Data data = oracle::unit_series({0.5, 1.1, 0.2, 0.4});
+  const Model model = one_line(
+      "a = { start = 1, lower = 0, upper = 3 }\nb = { start = 0.3, upper = 2 }\n"
+      "tau = { start = 0.4, lower = 0 }\n",
+      "b - a*x", "normal(x, tau)");
+  const Quadrature quadrature(model, data, 0, 1);
+  const VectorXd u = to_line(model, {0.8, 0.4, 0.5});
+  const LinePoint here = evaluate_on_line(quadrature, u, 1);
+  const oracle::Function on_line = [&](const VectorXd& v) { return evaluate_on_line(quadrature, v, 1).value.loglik; };
+  EXPECT_LT((here.gradient - oracle::gradient(on_line, u)).norm(), 1e-8);
+  EXPECT_LT((here.hessian - oracle::hessian(on_line, u)).norm(), 1e-6);
 }
 
 TEST(QuadratureEstimator, MaximaThatAreNone) {
