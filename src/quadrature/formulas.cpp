@@ -16,9 +16,10 @@ std::vector<std::size_t> dynamic_first(const Model& model, std::size_t& dynamic)
   const auto nodes = reachable(roots);
   std::vector<std::size_t> order;
   for (std::size_t p = 0; p < model.parameters().size(); ++p) order.push_back(p);
-  const auto rest = std::ranges::stable_partition(
-      order, [&](std::size_t p) { return std::ranges::find(nodes, model.parameter_symbols()[p]) != nodes.end(); });
-  dynamic = order.size() - rest.size();
+  const auto rest = std::stable_partition(order.begin(), order.end(), [&](std::size_t p) {
+    return std::ranges::find(nodes, model.parameter_symbols()[p]) != nodes.end();
+  });
+  dynamic = static_cast<std::size_t>(rest - order.begin());
   return order;
 }
 
