@@ -32,18 +32,19 @@ void require_room(NormalPrecision precision, Column column, std::size_t tiles) {
 // Half of the tiles, each written twice.
 void mirrored(const Kernels& kernels, NormalPrecision precision, Stream stream, Column column, std::size_t first,
               std::size_t count, double* out) {
-  constexpr std::size_t kTiles = 4;  // of a block
+  constexpr std::size_t kTiles = 8;  // at a time
   alignas(64) double half[kTiles * kTileSize];
   stream.antithetic = false;
-  const std::size_t end = (first + count) / kTileSize;
-  for (std::size_t tile = first / kTileSize; tile < end;) {
-    const std::size_t from = tile / 2, pairs = std::min(kTiles, (end + 1) / 2 - from);
-    normals(kernels, precision, stream, column, from * kTileSize, pairs * kTileSize, half);
-    for (; tile < end && tile / 2 < from + pairs; ++tile, out += kTileSize) {
-      const double sign = tile % 2 ? -1 : 1;
-      for (std::size_t i = 0; i < kTileSize; ++i) out[i] = sign * half[(tile / 2 - from) * kTileSize + i];
+  const std::size_t begin = first / kTileSize, end = (first + count) / kTileSize;
+  for (Column now{column.step, column.component, column.components}; now.step < column.step + column.steps; ++now.step)
+    for (std::size_t tile = begin; tile < end;) {
+      const std::size_t from = tile / 2, pairs = std::min(kTiles, (end + 1) / 2 - from);
+      normals(kernels, precision, stream, now, from * kTileSize, pairs * kTileSize, half);
+      for (; tile < end && tile / 2 < from + pairs; ++tile, out += kTileSize) {
+        const double sign = tile % 2 ? -1 : 1;
+        for (std::size_t i = 0; i < kTileSize; ++i) out[i] = sign * half[(tile / 2 - from) * kTileSize + i];
+      }
     }
-  }
 }
 }  // namespace
 
@@ -85,7 +86,8 @@ void single_normals(const Kernels& kernels, NormalPrecision precision, const Str
     const auto spots = at.subspan(first, std::min(batch, at.size() - first));
     for (std::size_t i = 0; i < spots.size(); ++i) {
       const auto [step, particle] = spots[i];
-      const auto tile = static_cast<std::uint32_t>(particle / kTileSize) * column.components + column.component;
+      const std::uint32_t own = particle / kTileSize;
+      const std::uint32_t tile = (stream.antithetic ? own / 2 : own) * column.components + column.component;
       word0[i] = tile * counters + particle % 16 / share;
       word1[i] = column.step + step;
     }
@@ -98,7 +100,8 @@ void single_normals(const Kernels& kernels, NormalPrecision precision, const Str
     for (std::size_t i = 0; i < spots.size(); ++i) {
       const std::size_t particle = spots[i].particle % kTileSize;
       const std::size_t lane = i % counters * share + particle % share + particle / 16 * 16;
-      out[first + i] = tiles[i / counters * kTileSize + lane];
+      const double sign = stream.antithetic && spots[i].particle / kTileSize % 2 ? -1 : 1;
+      out[first + i] = sign * tiles[i / counters * kTileSize + lane];
     }
   }
 }
