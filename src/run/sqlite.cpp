@@ -1,6 +1,9 @@
 #include "run/sqlite.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 #include "run/failure.hpp"
 
@@ -30,6 +33,18 @@ std::string advice(int code) {
       return "see whether the disk works and resume; what was finished before is kept";
   }
 }
+
+// In a folder that cannot be written, and with nothing in a log: SQLite then needs to be told that nobody writes.
+bool at_rest(const std::string& file) {
+  const auto folder = std::filesystem::absolute(file).parent_path();
+  return access(folder.c_str(), W_OK) != 0 && !std::filesystem::exists(file + "-wal");
+}
+
+std::string immutable(const std::string& file) {
+  std::string out = "file:";
+  for (const char c : file) out += c == '%' || c == '?' || c == '#' ? fmt::format("%{:02x}", c) : std::string(1, c);
+  return out + "?immutable=1";
+}
 }  // namespace
 
 Connection::Connection(const std::string& file, Mode mode) : file_(file) {
@@ -37,7 +52,8 @@ Connection::Connection(const std::string& file, Mode mode) : file_(file) {
                     : mode == Mode::write ? SQLITE_OPEN_READWRITE
                                           : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(file.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX, nullptr);
+  const std::string name = mode == Mode::read && at_rest(file) ? immutable(file) : file;
+  const int code = sqlite3_open_v2(name.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, nullptr);
   handle_.reset(handle);
   if (code != SQLITE_OK) fail(code);
   sqlite3_extended_result_codes(handle, 1);

@@ -69,12 +69,12 @@ void work(const Options& o, World& world) {
   RunOptions options;
   options.threads = o.threads;
   options.show_progress = o.show;
-  options.parameter_names = {"state"};
-  if (o.budget > 0) options.budget = o.budget;
   const RunInput input{{{"seed", o.seed}, {"batches", o.batches}}, o.model, "t,y\n1,2\n"};
   Run run = o.no_store ? Run::without_store(world, input, options)
             : o.resume ? Run::open(world, o.folder, options)
                        : Run::create(world, o.folder, input, options);
+  run.name_parameters({"state"});
+  if (o.budget > 0) run.set_budget(o.budget);
   const double result = fit(o, run.input().settings["seed"], world, run.runner(), run.observer());
   run.finish({{"value", result}});
   if (world.first()) fmt::print("{:a}\n", result);
