@@ -44,8 +44,9 @@ class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
     if (store) {
       seconds_before_ = std::stod(store->get("seconds").value_or("0"));
       out_of_time_at_ = std::stoul(store->get("out_of_time").value_or("0"));
+      state_ = store->require("state");
       store_ = std::move(store);
-      set_state("running");
+      if (state_ != "finished") set_state("running");  // a finished run may have nothing left to do
       store_->log(fmt::format("begun: {} rank(s), {} thread(s) each, {} results in the store", world_.size(),
                               options_.threads, store_->task_count()));
     }
@@ -60,6 +61,7 @@ class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
   }
   void keep(const Task& task, const std::vector<double>& value, double seconds) override {
     if (store_) store_->put(task, value, seconds);
+    if (state_ == "finished") set_state("running");
     ++computed_;
     if (line_) line_->finished(task.cost);
   }

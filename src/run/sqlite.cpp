@@ -103,7 +103,7 @@ Statement& Statement::bind(double value) {
 bool Statement::step() {
   const int code = sqlite3_step(handle_.get());
   if (code != SQLITE_ROW && code != SQLITE_DONE) {
-    sqlite3_reset(handle_.get());
+    reset();
     connection_.fail(code);
   }
   return code == SQLITE_ROW;
@@ -112,6 +112,10 @@ bool Statement::step() {
 void Statement::run() {
   while (step()) {
   }
+  reset();
+}
+
+void Statement::reset() {
   sqlite3_reset(handle_.get());
   bound_ = 0;
 }

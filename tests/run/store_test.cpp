@@ -52,6 +52,7 @@ TEST_F(StoreTest, AResultIsWrittenOnce) {
   store.put({"a", 0, 1}, {1}, 0);
   EXPECT_THROW(store.put({"a", 0, 1}, {2}, 0), RunError);
   EXPECT_EQ(store.find({"a", 0, 1}), std::vector<double>{1});
+  store.put({"a", 1, 1}, {2}, 0);  // a refused row does no harm to the next
 }
 
 TEST_F(StoreTest, WordsAreReplacedAndFoundByPrefix) {
