@@ -1,7 +1,6 @@
 #include "run/sqlite.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <filesystem>
 
@@ -34,10 +33,12 @@ std::string advice(int code) {
   }
 }
 
-// In a folder that cannot be written, and with nothing in a log: SQLite then needs to be told that nobody writes.
+// Nothing in a write-ahead log: nobody works on it. Told so, SQLite reads it in a folder that cannot be written, too,
+// and leaves no files there.
 bool at_rest(const std::string& file) {
-  const auto folder = std::filesystem::absolute(file).parent_path();
-  return access(folder.c_str(), W_OK) != 0 && !std::filesystem::exists(file + "-wal");
+  std::error_code missing;
+  const auto size = std::filesystem::file_size(file + "-wal", missing);
+  return missing || size == 0;
 }
 
 std::string immutable(const std::string& file) {
