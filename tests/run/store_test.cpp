@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <limits>
 
 #include "run/failure.hpp"
@@ -75,6 +76,19 @@ TEST_F(StoreTest, ARowThatWasChangedIsRefused) {
         .execute((std::string("UPDATE task SET ") + change).c_str());
     EXPECT_THROW(store.find({"a", 0, 1}), RunError) << change;
   }
+}
+
+TEST_F(StoreTest, TheWholeFileIsCheckedAtOnce) {
+  {
+    Store store(folder_, Store::Mode::create);
+    for (std::uint32_t i = 0; i < 3000; ++i) store.put({"a", i, 1}, {1, 2, 3}, 0);
+  }
+  std::fstream file(Store::file_in(folder_), std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(20 * 4096);  // a page that holds rows
+  file.write(std::string(4096, '\0').data(), 4096);
+  file.close();
+  EXPECT_THROW(Store(folder_, Store::Mode::read), RunError);
+  EXPECT_THROW(Store(folder_, Store::Mode::write), RunError);
 }
 
 TEST_F(StoreTest, AnotherFormatIsRefused) {
