@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <array>
@@ -29,8 +28,16 @@ std::string content(int file) {
   return size > 0 ? std::string(text.data(), static_cast<std::size_t>(size)) : "a process that has not said who it is";
 }
 
+// A lock of the open file, not of the process: it goes with the last descriptor, however the process ends.
+struct flock whole_file() {
+  struct flock out {};
+  out.l_type = F_WRLCK;
+  out.l_whence = SEEK_SET;
+  return out;
+}
+
 [[noreturn]] void refuse(const std::filesystem::path& folder, int error) {
-  throw RunError(fmt::format("{}: cannot be written ({}); make the folder writable, or see what the message asks for",
+  throw RunError(fmt::format("{}: cannot be written ({}); see whether there is room and the folder is writable",
                              path_of(folder), std::generic_category().message(error)));
 }
 }  // namespace
@@ -40,11 +47,12 @@ std::string utc_now() { return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmti
 FolderLock::FolderLock(const std::filesystem::path& folder) {
   file_ = ::open(path_of(folder).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (file_ < 0) refuse(folder, errno);
-  if (flock(file_, LOCK_EX | LOCK_NB) != 0) {
+  struct flock lock = whole_file();
+  if (fcntl(file_, F_OFD_SETLK, &lock) != 0) {
     const int error = errno;
     const std::string who = content(file_);
     ::close(file_);
-    if (error != EWOULDBLOCK) refuse(folder, error);
+    if (error != EAGAIN && error != EACCES) refuse(folder, error);
     throw RunError(fmt::format("{}: {} works on this run; wait for it, or end it and resume", folder.string(), who));
   }
   const std::string who = fmt::format("process {} on {}, since {}", getpid(), host_name(), utc_now());
@@ -61,7 +69,8 @@ std::optional<std::string> FolderLock::holder(const std::filesystem::path& folde
   const int file = ::open(path_of(folder).c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return std::nullopt;
   std::optional<std::string> out;
-  if (flock(file, LOCK_SH | LOCK_NB) != 0) out = content(file);
+  struct flock lock = whole_file();
+  if (fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK) out = content(file);
   ::close(file);
   return out;
 }

@@ -25,11 +25,12 @@ std::string duration_text(double seconds);  // "8 s", "3 min 20 s", "2 h 5 min"
 
 class ProgressLine {
  public:
-  ProgressLine(bool show, std::vector<std::string> names);
+  explicit ProgressLine(bool show);
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
+  void name_parameters(const std::vector<std::string>& names) { names_ = names; }
   void update(const FitObserver::Progress&);  // from the fit
   void recalled() { ++tasks_; }
   void finished(double cost);  // a task that was computed now

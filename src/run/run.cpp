@@ -44,13 +44,13 @@ class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
     if (store) {
       seconds_before_ = std::stod(store->get("seconds").value_or("0"));
       out_of_time_at_ = std::stoul(store->get("out_of_time").value_or("0"));
-      if (options_.budget && *options_.budget > seconds_before_) out_of_time_at_ = 0;
+      state_ = store->require("state");
       store_ = std::move(store);
-      set_state("running");
+      if (state_ != "finished") set_state("running");  // a finished run may have nothing left to do
       store_->log(fmt::format("begun: {} rank(s), {} thread(s) each, {} results in the store", world_.size(),
                               options_.threads, store_->task_count()));
     }
-    line_.emplace(options_.show_progress, options_.parameter_names);
+    line_.emplace(options_.show_progress);
   }
 
   // Keeper
@@ -61,6 +61,7 @@ class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
   }
   void keep(const Task& task, const std::vector<double>& value, double seconds) override {
     if (store_) store_->put(task, value, seconds);
+    if (state_ == "finished") set_state("running");
     ++computed_;
     if (line_) line_->finished(task.cost);
   }
@@ -92,7 +93,7 @@ class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
   bool out_of_time() override {
     const std::string answer = world_.from_first([&]() -> std::string {
       ++asked_;
-      if (out_of_time_at_ == 0 && options_.budget && seconds() >= *options_.budget) {
+      if (out_of_time_at_ == 0 && budget_ && seconds() >= *budget_) {
         out_of_time_at_ = asked_;
         if (store_) store_->set("out_of_time", std::to_string(asked_));
       }
@@ -111,6 +112,14 @@ class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
     if (Clock::now() - saved_ > kSavePause) save();
   }
 
+  void set_budget(double seconds) {
+    budget_ = seconds;
+    if (seconds > seconds_before_) out_of_time_at_ = 0;  // it was extended
+  }
+  void name_parameters(const std::vector<std::string>& names) {
+    names_ = names;
+    if (line_) line_->name_parameters(names);
+  }
   void change_setting(const std::string& key, const Json& value) {
     const std::string before = input.settings.contains(key) ? dump(input.settings[key]) : "not set";
     input.settings[key] = value;
@@ -150,7 +159,7 @@ class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
       store_->set("progress", dump({{"phase", progress_->phase},
                                     {"done", progress_->done},
                                     {"planned", progress_->planned},
-                                    {"parameters", options_.parameter_names},
+                                    {"parameters", names_},
                                     {"estimate", progress_->estimate},
                                     {"mc_se", progress_->mc_se}}));
   }
@@ -165,6 +174,8 @@ class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
   std::unique_ptr<TaskRunner> inner_;
   std::optional<Progress> progress_;
   std::string state_;
+  std::vector<std::string> names_;  // of the parameters
+  std::optional<double> budget_;
   double seconds_before_ = 0;
   std::uint64_t asked_ = 0, out_of_time_at_ = 0, computed_ = 0;
   Clock::time_point start_ = Clock::now(), saved_ = start_;
@@ -226,6 +237,8 @@ double Run::seconds() const { return parts_->seconds(); }
 const std::optional<FitObserver::Progress>& Run::last_progress() const { return parts_->last_progress(); }
 const std::filesystem::path& Run::folder() const { return parts_->folder(); }
 
+void Run::set_budget(double seconds) { parts_->set_budget(seconds); }
+void Run::name_parameters(const std::vector<std::string>& names) { parts_->name_parameters(names); }
 void Run::change_setting(const std::string& key, const Json& value) { parts_->change_setting(key, value); }
 void Run::note(const std::string& key, const Json& value) { parts_->note(key, value); }
 void Run::finish(const Json& result) { parts_->finish(result); }

@@ -30,9 +30,7 @@ struct RunInput {
 // How it is computed: may differ when it is resumed.
 struct RunOptions {
   std::size_t threads = 1;
-  std::optional<double> budget;  // seconds, of all processes that worked on the run one after another
   bool show_progress = true;
-  std::vector<std::string> parameter_names;  // for the line of progress
 };
 
 class Run {
@@ -50,6 +48,9 @@ class Run {
   const RunInput& input() const;  // the same bytes on all ranks
   // Extends it: more replicates, a smaller tolerance. Only what leaves the results so far meaningful.
   void change_setting(const std::string& key, const nlohmann::ordered_json& value);
+
+  void set_budget(double seconds);  // for all processes that work on the run one after another; see out_of_time
+  void name_parameters(const std::vector<std::string>&);  // those of the estimates in the progress
 
   TaskRunner& runner();
   FitObserver& observer();

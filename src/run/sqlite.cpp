@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "run/failure.hpp"
 
 namespace mckean::sqlite {
@@ -30,6 +32,20 @@ std::string advice(int code) {
       return "see whether the disk works and resume; what was finished before is kept";
   }
 }
+
+// Nothing in a write-ahead log: nobody works on it. Told so, SQLite reads it in a folder that cannot be written, too,
+// and leaves no files there.
+bool at_rest(const std::string& file) {
+  std::error_code missing;
+  const auto size = std::filesystem::file_size(file + "-wal", missing);
+  return missing || size == 0;
+}
+
+std::string immutable(const std::string& file) {
+  std::string out = "file:";
+  for (const char c : file) out += c == '%' || c == '?' || c == '#' ? fmt::format("%{:02x}", c) : std::string(1, c);
+  return out + "?immutable=1";
+}
 }  // namespace
 
 Connection::Connection(const std::string& file, Mode mode) : file_(file) {
@@ -37,7 +53,8 @@ Connection::Connection(const std::string& file, Mode mode) : file_(file) {
                     : mode == Mode::write ? SQLITE_OPEN_READWRITE
                                           : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(file.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX, nullptr);
+  const std::string name = mode == Mode::read && at_rest(file) ? immutable(file) : file;
+  const int code = sqlite3_open_v2(name.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, nullptr);
   handle_.reset(handle);
   if (code != SQLITE_OK) fail(code);
   sqlite3_extended_result_codes(handle, 1);
@@ -87,7 +104,7 @@ Statement& Statement::bind(double value) {
 bool Statement::step() {
   const int code = sqlite3_step(handle_.get());
   if (code != SQLITE_ROW && code != SQLITE_DONE) {
-    sqlite3_reset(handle_.get());
+    reset();
     connection_.fail(code);
   }
   return code == SQLITE_ROW;
@@ -96,6 +113,10 @@ bool Statement::step() {
 void Statement::run() {
   while (step()) {
   }
+  reset();
+}
+
+void Statement::reset() {
   sqlite3_reset(handle_.get());
   bound_ = 0;
 }

@@ -49,6 +49,7 @@ class Statement {
     void operator()(sqlite3_stmt* handle) const { sqlite3_finalize(handle); }
   };
   void check(int code) const;
+  void reset();
 
   const Connection& connection_;
   std::unique_ptr<sqlite3_stmt, Finalize> handle_;

@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string folder;
-  bool resume = false, no_store = false, show = false, deaf = false;
+  bool resume = false, no_store = false, show = false, deaf = false, fail_early = false, disagree = false;
   std::string model = "the model\nin two lines\n";
   int seed = 1, batches = 6, fail_at = -1, die_at = -1, doubles = 5;
   double scale = 1, budget = 0;  // milliseconds of the shortest task; seconds
@@ -47,10 +47,12 @@ double fit(const Options& o, int seed, World& world, TaskRunner& runner, FitObse
     std::vector<Task> tasks(static_cast<std::size_t>(6 + std::floor(10 * noise(state, b, 1))));
     for (std::uint32_t i = 0; i < tasks.size(); ++i)
       tasks[i] = {fmt::format("batch {}", b), i, std::pow(1 - noise(state, b, i + 2), -0.8)};
+    if (o.disagree && !world.first()) tasks[0].index = 99;
     observer.progress({"main", static_cast<double>(b), static_cast<double>(o.batches), {state}, {1.0 / (b + 1)}, {}});
     const auto results = runner.run(tasks, [&](std::size_t i, const std::stop_token& stop) {
       const int at = number + static_cast<int>(i);
       if (o.die_at >= 0 && at >= o.die_at && world.rank() == world.size() - 1) std::raise(SIGKILL);
+      if (o.fail_early && world.first()) throw NumericalError("this task fails on purpose");
       pause(o.scale * std::min(tasks[i].cost, 30.0), o.deaf ? std::stop_token() : stop);
       if (at == o.fail_at) throw NumericalError("this task fails on purpose");
       std::vector<double> out;
@@ -69,12 +71,12 @@ void work(const Options& o, World& world) {
   RunOptions options;
   options.threads = o.threads;
   options.show_progress = o.show;
-  options.parameter_names = {"state"};
-  if (o.budget > 0) options.budget = o.budget;
   const RunInput input{{{"seed", o.seed}, {"batches", o.batches}}, o.model, "t,y\n1,2\n"};
   Run run = o.no_store ? Run::without_store(world, input, options)
             : o.resume ? Run::open(world, o.folder, options)
                        : Run::create(world, o.folder, input, options);
+  run.name_parameters({"state"});
+  if (o.budget > 0) run.set_budget(o.budget);
   const double result = fit(o, run.input().settings["seed"], world, run.runner(), run.observer());
   run.finish({{"value", result}});
   if (world.first()) fmt::print("{:a}\n", result);
@@ -95,6 +97,8 @@ int main(int argc, char** argv) {
   app.add_flag("--no-store", o.no_store);
   app.add_flag("--show", o.show);
   app.add_flag("--deaf", o.deaf, "tasks do not look at the stop token");
+  app.add_flag("--fail-early", o.fail_early, "the first task on rank 0 fails");
+  app.add_flag("--disagree", o.disagree, "other ranks ask for other tasks than rank 0");
   app.add_option("--model", o.model);
   app.add_option("--seed", o.seed);
   app.add_option("--batches", o.batches);

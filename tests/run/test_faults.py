@@ -62,6 +62,17 @@ class Faults(RunTest):
         self.assertTrue(any("; rank " in m for m in messages), messages)
 
     @NEEDS_MPI
+    def test_stop_reaches_other_ranks(self):
+        start = time.monotonic()  # the long tasks, that begin first, take a minute
+        self.finish("run", "--scale", 20000, "--fail-early", status=1, ranks=3)
+        self.assertLess(time.monotonic() - start, 15)
+
+    @NEEDS_MPI
+    def test_ranks_disagree(self):
+        message = self.finish("run", *FAST, "--disagree", status=1, ranks=2)
+        self.assertIn("rank 1 asks for other work than rank 0", message)
+
+    @NEEDS_MPI
     def test_a_rank_dies(self):
         process = self.start("run", "--scale", 20, "--die-at", 20, ranks=3)
         process.communicate(timeout=30)
@@ -132,6 +143,8 @@ class Faults(RunTest):
         subprocess.run(["mount", "-o", "remount,ro", place], check=True)
         self.assertIn("cannot be written", self.finish("place/run", "--resume", *FAST, status=1))
         self.assertIn("cannot be", self.finish("place/other", *FAST, status=1))
+        listed = subprocess.run([os.environ["MCKEAN"], "runs", place], capture_output=True, text=True, check=True).stdout
+        self.assertIn(" failed ", listed)
         subprocess.run(["mount", "-o", "remount,rw", place], check=True)
         self.resumes("place/run")
 

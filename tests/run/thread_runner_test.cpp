@@ -99,6 +99,16 @@ TEST(ThreadRunner, OfSeveralFailuresTheFirstPositionComesOut) {
   }
 }
 
+TEST(ThreadRunner, AResultThatCannotBeKeptIsAFailure) {
+  struct Full : Keeper {
+    void keep(const Task& t, const std::vector<double>&, double) override {
+      if (t.index == 2) throw RunError("full");
+    }
+  } full;
+  const auto function = [](std::size_t, const std::stop_token&) { return std::vector<double>{}; };
+  EXPECT_THROW(ThreadRunner(2, full).run(tasks_with({1, 1, 1, 1}), function), RunError);
+}
+
 TEST(ThreadRunner, StopKeepsWhatIsFinished) {
   Memory memory;
   const auto function = [&](std::size_t i, const std::stop_token& stop) -> std::vector<double> {
