@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "cli/fit_settings.hpp"
+#include "cli/run_fit.hpp"
 
 namespace mckean::cli {
 namespace {
@@ -20,29 +21,28 @@ std::string file_text(const std::string& path) {
   return text.str();
 }
 
-void run(const Options& o) {
-  World world;
+void run(const Options& o, World& world) {
   const Model model = read_model(o.model, o.overrides());  // its errors before anything is created
   read_data(o.data, model.columns());
   const RunInput input{o.to_json(), file_text(o.model), file_text(o.data)};
-  const RunOptions how = run_options(o, model);
+  const RunOptions how{.threads = o.threads, .show_progress = !o.quiet && !o.json, .verbose = o.verbose};
   if (o.no_run) {
     Run run = Run::without_store(world, input, how);
-    return perform_fit(run, world, o);
+    return run_fit(world, run, o.json);
   }
   const std::string folder =
       o.run.empty() ? world.from_first([&] { return fresh_folder(model.name()).string(); }) : o.run;
   Run run = Run::create(world, folder, input, how);
-  perform_fit(run, world, o);
+  run_fit(world, run, o.json);
 }
 }  // namespace
 
-void add_fit(CLI::App& app) {
+void add_fit(CLI::App& app, World& world) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("fit", "maximum-likelihood estimate with standard errors");
   o->add_to(*command);
   auto* folder = command->add_option("--run", o->run, "folder that keeps the run (default: a new one, NAME-1, NAME-2, …)");
   command->add_flag("--no-run", o->no_run, "keep nothing on disk")->excludes(folder);
-  command->callback([o] { run(*o); });
+  command->callback([o, &world] { run(*o, world); });
 }
 }  // namespace mckean::cli

@@ -55,7 +55,7 @@ Json FitSettings::to_json() const {
           {"iterations", iterations}, {"step", step},
           {"p_max", most_p},          {"level_weight", level_weight},
           {"length_weight", length_weight}, {"chain_length", chain_length},
-          {"starts", starts}};
+          {"starts", starts},         {"budget", budget}};
 }
 
 FitSettings FitSettings::from_json(const Json& j) {
@@ -69,6 +69,7 @@ FitSettings FitSettings::from_json(const Json& j) {
   take("replicates", s.replicates), take("tolerance", s.tolerance), take("iterations", s.iterations);
   take("step", s.step), take("p_max", s.most_p), take("level_weight", s.level_weight);
   take("length_weight", s.length_weight), take("chain_length", s.chain_length), take("starts", s.starts);
+  take("budget", s.budget);
   return s;
 }
 
@@ -80,14 +81,5 @@ double parse_duration(const std::string& text) {
   if (!n.problem.empty() || !(n.value > 0))
     throw InputError(fmt::format("--budget {}: a time such as 90s, 10m or 2h is expected", text));
   return n.value * (unit == std::string::npos ? 1 : factors[unit]);
-}
-
-RunOptions run_options(const FitSettings& s, const Model& model) {
-  RunOptions o;
-  o.threads = s.threads;
-  if (!s.budget.empty()) o.budget = parse_duration(s.budget);
-  o.show_progress = !s.quiet && !s.json;
-  for (const auto& p : model.parameters()) o.parameter_names.push_back(p.name);
-  return o;
 }
 }  // namespace mckean::cli

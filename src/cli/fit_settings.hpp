@@ -1,8 +1,9 @@
 // What a fit is told: the options of `fit`, as they are stored with a run and taken up again by `resume`.
 #pragma once
 
+#include <nlohmann/json.hpp>
+
 #include "cli/chain_options.hpp"
-#include "run/run.hpp"
 
 namespace mckean::cli {
 
@@ -15,7 +16,7 @@ struct FitSettings : ChainCommand {
   std::size_t replicates = 0, iterations = 0, starts = 1;  // 0: to be chosen
   double tolerance = 0;
   std::string budget;
-  bool quiet = false, verbose = false;
+  bool quiet = false, verbose = false;  // these two, and the number of threads, are no settings of the run
 
   // Everything that the result depends on.
   nlohmann::ordered_json to_json() const;
@@ -24,9 +25,4 @@ struct FitSettings : ChainCommand {
 
 // "90", "90s", "10m", "2h" in seconds. Throws InputError.
 double parse_duration(const std::string&);
-
-RunOptions run_options(const FitSettings&, const Model&);
-
-// Computes what the run's input asks for, finishes the run, and prints the result. The same on all ranks.
-void perform_fit(Run&, World&, const FitSettings& how);
 }  // namespace mckean::cli

@@ -46,7 +46,7 @@ int run_command(mckean::World& world, int argc, char** argv) {
   mckean::cli::add_loglik(app);
   mckean::cli::add_score(app);
   mckean::cli::add_smooth(app);
-  mckean::cli::add_fit(app);
+  mckean::cli::add_fit(app, world);
   mckean::cli::add_resume(app, world);
   mckean::cli::add_export(app);
   mckean::cli::add_runs(app);

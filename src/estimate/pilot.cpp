@@ -14,7 +14,7 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr int kFirstLevel = 3, kMostLevel = 10;
 constexpr std::size_t kFirstParticles = 64, kMostParticles = 4096;
-constexpr std::size_t kFirstLaw = 256, kLeastLaw = 128, kMostLaw = 16384;
+constexpr std::size_t kFirstLaw = 256, kLeastLaw = 256, kMostLaw = 16384;
 constexpr double kRenewal = 0.2;         // of any point of a path, by one iteration
 constexpr double kNegligible = 0.1;      // of a standard error
 constexpr double kForgotten = 16;        // T_0 / n0: 1/17 of the pilot's error is left after T_0 iterations
@@ -60,9 +60,9 @@ class Explorer {
         options_.law_particles ? options_.law_particles->at(level_, top_, T) : law_;
   }
 
-  Probe look(const std::string& name, const Place& place, bool curvature) {
+  Probe look(const std::string& name, const Place& place, std::size_t iterations, bool curvature = false) {
     const Probe p = probe(bench_, group_ + name, std::span(&place, 1),
-                          {.chains = kLooks, .iterations = kLookIterations, .burn_in = 10, .curvature = curvature})[0];
+                          {.chains = kLooks, .iterations = iterations, .burn_in = 10, .curvature = curvature})[0];
     if (!p.found) throw NumericalError(p.problem);
     return p;
   }
@@ -70,11 +70,11 @@ class Explorer {
   // M: until every point of a path is renewed often enough. N: where law and filter share the work so that the score
   // has the least variance for its cost, (M + 2N)(V + V_law/N).
   Probe choose_particles(Place& place) {
-    Probe p = look(fmt::format("look {}", particles_), place, true);
+    Probe p = look(fmt::format("look {}", particles_), place, kLookIterations, true);
     while (!options_.particles && p.renewal < kRenewal && particles_ < kMostParticles) {
       particles_ *= 2;
       set_particles(place.chain);
-      p = look(fmt::format("look {}", particles_), place, true);
+      p = look(fmt::format("look {}", particles_), place, kLookIterations, true);
     }
     if (p.renewal < 0.02)
       out_.warnings.push_back(fmt::format(
@@ -106,21 +106,23 @@ class Explorer {
                         bench_.model().parameters()[i].name));
   }
 
-  // L: until what is left beyond it is negligible; N likewise.
+  // L: until what is left beyond it is not seen to exceed what is negligible; N likewise.
   void choose_levels(Place& place) {
     const Maximum& m = out_.maximum;
     if (m.whitening.cols() == 0) return;
-    const auto iterations = static_cast<std::size_t>(std::clamp(20 * noise(m.here), 24.0, 1500.0));
+    const double v = noise(m.here);
+    const auto iterations = static_cast<std::size_t>(std::clamp(70 * v, 64.0, 4000.0));
+    const auto own_iterations = static_cast<std::size_t>(std::clamp(25 * v / kLooks, 24.0, 400.0));
     std::optional<Probe> here;
     MatrixXd u_error = m.u_error;
     for (int round = 0;; ++round) {
       const Biases b =
           biases(bench_, fmt::format("{}bias {} ", group_, round), place, m, here, u_error, iterations);
-      const double time = worst(b.discretisation), law = worst(b.law);
+      const double time = worst(b.discretisation), law = worst(b.law);  // beyond doubt
       say(fmt::format("level {}: beyond it the estimate moves by {} standard errors; with more than {} law particles, by {}",
                       place.level, describe(b.discretisation), place.chain.law_particles, describe(b.law)));
-      const bool finer = !options_.levels && b.discretisation.known && time > kNegligible && place.level < kMostLevel;
-      const bool larger = !options_.law_particles && b.law.known && law > kNegligible && law_ < kMostLaw;
+      const bool finer = !options_.levels && time > kNegligible && place.level < kMostLevel;
+      const bool larger = !options_.law_particles && law > kNegligible && law_ < kMostLaw;
       if (finer) {
         const int more = std::clamp(static_cast<int>(std::ceil(std::log2(time / kNegligible))), 1, 3);
         const int next = std::min(kMostLevel, place.level + more);
@@ -133,11 +135,11 @@ class Explorer {
       }
       if ((!finer && !larger) || round == 4) break;
       const std::string name = fmt::format("level {} {} ", round, place.level);
-      here = look(name, place, false);
+      here = look(name, place, own_iterations);
       while (!options_.particles && here->renewal < kRenewal && particles_ < kMostParticles) {
         particles_ *= 2;
         set_particles(place.chain);
-        here = look(fmt::format("{}{} ", name, particles_), place, false);
+        here = look(fmt::format("{}{} ", name, particles_), place, own_iterations);
       }
       place.u += inverse() * here->score;
       u_error = inverse() * here->score_error * inverse();
@@ -160,16 +162,17 @@ class Explorer {
     double most = 0;
     const VectorXd se = standard_errors();
     for (Index p = 0; p < se.size(); ++p)
-      if (se[p] > 0) most = std::max(most, std::abs(b.shift[p]) / se[p]);
+      if (se[p] > 0) most = std::max(most, (std::abs(b.shift[p]) - b.error[p]) / se[p]);
     return most;
   }
   std::string describe(const Bias& b) const {
     if (!b.known) return "an unknown number of";
-    double error = 0;
+    double shift = 0, error = 0;
     const VectorXd se = standard_errors();
     for (Index p = 0; p < se.size(); ++p)
-      if (se[p] > 0) error = std::max(error, b.error[p] / se[p]);
-    return fmt::format("{:.2f} ± {:.2f}", worst(b), error);
+      if (se[p] > 0 && std::abs(b.shift[p]) / se[p] >= shift)
+        shift = std::abs(b.shift[p]) / se[p], error = b.error[p] / se[p];
+    return fmt::format("{:.2f} ± {:.2f}", shift, error);
   }
 
   void plan(const Place& place) {

@@ -105,6 +105,9 @@ class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
   // FitObserver
   void message(std::string_view text) override {
     if (store_) store_->log(std::string(text));
+    if (!options_.verbose || !world_.first()) return;
+    if (line_) line_->clear();
+    fmt::print(stderr, "[{:7.1f} s] {}\n", seconds(), text);
   }
   void progress(const Progress& p) override {
     progress_ = p;

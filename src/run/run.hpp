@@ -31,6 +31,7 @@ struct RunInput {
 struct RunOptions {
   std::size_t threads = 1;
   bool show_progress = true;
+  bool verbose = false;  // messages on stderr too
 };
 
 class Run {
