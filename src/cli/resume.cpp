@@ -19,7 +19,12 @@ void run(const Options& o, World& world) {
   Run run = Run::open(world, o.folder, {.threads = o.threads, .show_progress = !o.json && !o.quiet});
   if (o.replicates) run.change_setting("replicates", *o.replicates);
   if (o.tolerance) run.change_setting("tolerance", *o.tolerance);
-  run_fit(world, run, o.json);
+  try {
+    run_fit(world, run, o.json);
+  } catch (const Stopped&) {
+    if (world.first()) fmt::print(stderr, "mckean: {}\n", run.stopped_text());
+    throw;
+  }
 }
 }  // namespace
 

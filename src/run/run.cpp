@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <exception>
 
 #include "mckean/error.hpp"
 #include "run/failure.hpp"
@@ -142,6 +143,21 @@ class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
   }
   double seconds() const { return seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count(); }
 
+  std::string stopped_text() const {
+    std::string out = fmt::format("stopped after {}", duration_text(seconds()));
+    for (std::size_t p = 0; progress_ && p < progress_->estimate.size(); ++p) {
+      out += fmt::format("{}{} = {:.6g}", p == 0 ? "; so far " : ", ", p < names_.size() ? names_[p] : "?",
+                         progress_->estimate[p]);
+      if (p < progress_->mc_se.size()) out += fmt::format(" +- {:.2g}", progress_->mc_se[p]);
+    }
+    return folder_.empty() ? out : out + fmt::format("; continue with 'mckean resume {}'", folder_.string());
+  }
+
+  // The fit itself threw, between batches.
+  void abandon() {
+    if (state_ == "running") set_state("failed");
+  }
+
   RunInput input;
   const std::optional<Progress>& last_progress() const { return progress_; }
   const std::filesystem::path& folder() const { return folder_; }
@@ -228,11 +244,18 @@ Run Run::without_store(World& world, const RunInput& input, const RunOptions& op
 
 Run::Run(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Run::Run(Run&&) noexcept = default;
-Run::~Run() = default;
+Run::~Run() {
+  if (!parts_ || std::uncaught_exceptions() == 0) return;
+  try {
+    parts_->abandon();
+  } catch (const RunError&) {  // a store that cannot be written; the first failure is the one to tell
+  }
+}
 
 const RunInput& Run::input() const { return parts_->input; }
 TaskRunner& Run::runner() { return *parts_; }
 FitObserver& Run::observer() { return *parts_; }
+std::string Run::stopped_text() const { return parts_->stopped_text(); }
 double Run::seconds() const { return parts_->seconds(); }
 const std::optional<FitObserver::Progress>& Run::last_progress() const { return parts_->last_progress(); }
 const std::filesystem::path& Run::folder() const { return parts_->folder(); }
