@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from synthetic import HAS_MPI, RunTest
+from synthetic import HAS_MPI, LIBRARIES, RunTest
 
 FAST = ("--scale", 0.01)
 NEEDS_MPI = unittest.skipUnless(HAS_MPI, "built without MPI, or there is no mpirun")
@@ -183,6 +183,7 @@ class Faults(RunTest):
         file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
         self.assertIn("differs from its checksum", self.finish("run", "--resume", *FAST, status=1))
 
+    @unittest.skipIf(b"libubsan" in LIBRARIES, "the sanitizer itself needs files")
     def test_out_of_file_descriptors(self):
         message = ""
         for limit in range(4, 12):
