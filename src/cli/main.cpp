@@ -62,7 +62,8 @@ int run_command(mckean::World& world, int argc, char** argv) {
   } catch (const mckean::InputError& e) {
     return complain(world, kBadInput, e.what());
   } catch (const mckean::Stopped&) {
-    return complain(world, kInterrupted, "stopped");
+    world.all_failed();  // the command has said what there is to say
+    return kInterrupted;
   } catch (const mckean::RunError& e) {
     return complain(world, kFailed, e.what());
   } catch (const mckean::NumericalError& e) {

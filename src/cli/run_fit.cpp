@@ -150,7 +150,13 @@ void run_fit(World& world, Run& run, bool json) {
   const FitOptions options = fit_options(s, model);
   const Problem problem(model, data, s.unit, options.estimator == Estimator::stratified ? 3 : options.replicated.highest,
                         s.seed);
-  const FitResult result = fit(problem, options, run.runner(), run.observer());
+  FitResult result;
+  try {
+    result = fit(problem, options, run.runner(), run.observer());
+  } catch (const Stopped&) {
+    if (world.first()) fmt::print(stderr, "mckean: {}\n", run.stopped_text());
+    throw;
+  }
   const Json out = to_json(model, s, result, run.seconds());
   run.finish(out);
   if (!world.first()) return;

@@ -142,7 +142,7 @@ void MpiRunner::follow(std::span<const Task> tasks, const TaskFunction& function
       const auto position = static_cast<std::uint32_t>(outcome->position);
       if (outcome->error) {
         const std::string task = place_of(tasks[position]);
-        const Failure f = describe(outcome->error, task.empty() ? here : task + "; " + here);
+        const Failure f = describe(outcome->error, task.empty() ? here : fmt::format("{}; {}", task, here));
         tell({What::failure, batch_, position, static_cast<std::uint32_t>(f.kind)}, f.message.data(), f.message.size());
       } else {
         tell({What::result, batch_, position, 0, 0, outcome->seconds}, outcome->value.data(),

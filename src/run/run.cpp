@@ -2,187 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
+#include <exception>
 
 #include "mckean/error.hpp"
-#include "run/failure.hpp"
-#include "run/lock.hpp"
-#include "run/mpi_runner.hpp"
-#include "run/progress.hpp"
 #include "run/run_input.hpp"
-#include "run/signals.hpp"
-#include "run/store.hpp"
-#include "run/thread_runner.hpp"
+#include "run/run_parts.hpp"
 
 namespace mckean {
-namespace {
-
-using Json = nlohmann::ordered_json;
-using Clock = std::chrono::steady_clock;
-
-constexpr auto kSavePause = std::chrono::seconds(2);  // of the time used and the estimate so far
-
-std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
-}  // namespace
-
-// Everything that a run is made of. Lock, store and line are there on rank 0 only.
-class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
- public:
-  Parts(World& w, const RunOptions& o) : world_(w), options_(o) {
-    if (w.size() > 1)
-      inner_ = std::make_unique<MpiRunner>(w, o.threads, *this);
-    else
-      inner_ = std::make_unique<ThreadRunner>(o.threads, *this);
-  }
-
-  void hold(const std::filesystem::path& folder) {
-    lock_.emplace(folder);
-    folder_ = folder;
-  }
-
-  void begin(std::unique_ptr<Store> store) {
-    if (store) {
-      seconds_before_ = std::stod(store->get("seconds").value_or("0"));
-      out_of_time_at_ = std::stoul(store->get("out_of_time").value_or("0"));
-      state_ = store->require("state");
-      store_ = std::move(store);
-      if (state_ != "finished") set_state("running");  // a finished run may have nothing left to do
-      store_->log(fmt::format("begun: {} rank(s), {} thread(s) each, {} results in the store", world_.size(),
-                              options_.threads, store_->task_count()));
-    }
-    line_.emplace(options_.show_progress);
-  }
-
-  // Keeper
-  std::optional<std::vector<double>> recall(const Task& task) override {
-    auto value = store_ ? store_->find(task) : std::nullopt;
-    if (value && line_) line_->recalled();
-    return value;
-  }
-  void keep(const Task& task, const std::vector<double>& value, double seconds) override {
-    if (store_) store_->put(task, value, seconds);
-    if (state_ == "finished") set_state("running");
-    ++computed_;
-    if (line_) line_->finished(task.cost);
-  }
-  void waiting() override {
-    if (line_) line_->tick();
-    if (Clock::now() - saved_ > kSavePause) save();
-  }
-  bool stop_requested() override { return StopSignals::requested(); }
-
-  // TaskRunner
-  std::vector<std::vector<double>> run(std::span<const Task> tasks, const TaskFunction& function) override {
-    try {
-      auto results = inner_->run(tasks, function);
-      if (state_ == "failed") set_state("running");  // the fit can do without that batch
-      return results;
-    } catch (...) {
-      const Failure failure = describe(std::current_exception(), "");
-      try {
-        save();
-        set_state(failure.kind == Failure::Kind::stopped ? "stopped" : "failed");
-        if (store_) store_->log(failure.kind == Failure::Kind::stopped ? "stopped" : "failed: " + failure.message);
-      } catch (const RunError&) {  // a store that cannot be written; the first failure is the one to tell
-      }
-      if (line_) line_->clear();
-      throw;
-    }
-  }
-  // The answer is remembered: a run that ended for want of time ends at the same place when it is looked at again.
-  bool out_of_time() override {
-    const std::string answer = world_.from_first([&]() -> std::string {
-      ++asked_;
-      if (out_of_time_at_ == 0 && budget_ && seconds() >= *budget_) {
-        out_of_time_at_ = asked_;
-        if (store_) store_->set("out_of_time", std::to_string(asked_));
-      }
-      return out_of_time_at_ > 0 && asked_ >= out_of_time_at_ ? "yes" : "no";
-    });
-    return answer == "yes";
-  }
-
-  // FitObserver
-  void message(std::string_view text) override {
-    if (store_) store_->log(std::string(text));
-    if (!options_.verbose || !world_.first()) return;
-    if (line_) line_->clear();
-    fmt::print(stderr, "[{:7.1f} s] {}\n", seconds(), text);
-  }
-  void progress(const Progress& p) override {
-    progress_ = p;
-    if (line_) line_->update(p);
-    if (Clock::now() - saved_ > kSavePause) save();
-  }
-
-  void set_budget(double seconds) {
-    budget_ = seconds;
-    if (seconds > seconds_before_) out_of_time_at_ = 0;  // it was extended
-  }
-  void name_parameters(const std::vector<std::string>& names) {
-    names_ = names;
-    if (line_) line_->name_parameters(names);
-  }
-  void change_setting(const std::string& key, const Json& value) {
-    const std::string before = input.settings.contains(key) ? dump(input.settings[key]) : "not set";
-    input.settings[key] = value;
-    if (!store_ || before == dump(value)) return;
-    store_->set("settings", input.settings.dump(2, ' ', false, Json::error_handler_t::replace));
-    store_->log(fmt::format("{} changed from {} to {}", key, before, dump(value)));
-  }
-  void note(const std::string& key, const Json& value) {
-    if (store_) store_->set("note " + key, dump(value));
-  }
-  void finish(const Json& result) {
-    if (line_) line_->clear();
-    if (!store_) return;
-    save();
-    store_->set_all({{"result", dump(result)}, {"state", "finished"}});
-    state_ = "finished";
-    const auto traffic = world_.traffic();
-    store_->log(fmt::format("finished: {} tasks computed by this process and its ranks, {} messages, {} bytes",
-                            computed_, traffic.messages, traffic.bytes));
-  }
-  double seconds() const { return seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count(); }
-
-  RunInput input;
-  const std::optional<Progress>& last_progress() const { return progress_; }
-  const std::filesystem::path& folder() const { return folder_; }
-
- private:
-  void set_state(const std::string& state) {
-    if (store_ && state != state_) store_->set("state", state);
-    state_ = state;
-  }
-  void save() {
-    saved_ = Clock::now();
-    if (!store_) return;
-    store_->set("seconds", fmt::format("{:.3f}", seconds()));
-    if (progress_)
-      store_->set("progress", dump({{"phase", progress_->phase},
-                                    {"done", progress_->done},
-                                    {"planned", progress_->planned},
-                                    {"parameters", names_},
-                                    {"estimate", progress_->estimate},
-                                    {"mc_se", progress_->mc_se}}));
-  }
-
-  World& world_;
-  RunOptions options_;
-  StopSignals signals_;
-  std::filesystem::path folder_;
-  std::optional<FolderLock> lock_;
-  std::unique_ptr<Store> store_;
-  std::optional<ProgressLine> line_;
-  std::unique_ptr<TaskRunner> inner_;
-  std::optional<Progress> progress_;
-  std::string state_;
-  std::vector<std::string> names_;  // of the parameters
-  std::optional<double> budget_;
-  double seconds_before_ = 0;
-  std::uint64_t asked_ = 0, out_of_time_at_ = 0, computed_ = 0;
-  Clock::time_point start_ = Clock::now(), saved_ = start_;
-};
 
 Run Run::create(World& world, const std::filesystem::path& folder, const RunInput& input, const RunOptions& options) {
   auto parts = std::make_unique<Parts>(world, options);
@@ -213,7 +39,7 @@ Run Run::open(World& world, const std::filesystem::path& folder, const RunOption
     parts->hold(folder);
     auto store = std::make_unique<Store>(folder, Store::Mode::write);
     require_same_program(folder.string(), *store);
-    const std::string input = pack(read_input(*store));
+    std::string input = pack(read_input(*store));
     parts->begin(std::move(store));
     return input;
   }));
@@ -231,24 +57,33 @@ Run Run::without_store(World& world, const RunInput& input, const RunOptions& op
 
 Run::Run(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Run::Run(Run&&) noexcept = default;
-Run::~Run() = default;
+Run::~Run() {
+  if (!parts_ || std::uncaught_exceptions() == 0) return;
+  try {
+    parts_->abandon();
+  } catch (const RunError&) {  // a store that cannot be written; the first failure is the one to tell
+  }
+}
 
 const RunInput& Run::input() const { return parts_->input; }
 TaskRunner& Run::runner() { return *parts_; }
 FitObserver& Run::observer() { return *parts_; }
+std::string Run::stopped_text() const { return parts_->stopped_text(); }
 double Run::seconds() const { return parts_->seconds(); }
 const std::optional<FitObserver::Progress>& Run::last_progress() const { return parts_->last_progress(); }
 const std::filesystem::path& Run::folder() const { return parts_->folder(); }
 
 void Run::set_budget(double seconds) { parts_->set_budget(seconds); }
 void Run::name_parameters(const std::vector<std::string>& names) { parts_->name_parameters(names); }
-void Run::change_setting(const std::string& key, const Json& value) { parts_->change_setting(key, value); }
-void Run::note(const std::string& key, const Json& value) { parts_->note(key, value); }
-void Run::finish(const Json& result) { parts_->finish(result); }
+void Run::change_setting(const std::string& key, const nlohmann::ordered_json& value) {
+  parts_->change_setting(key, value);
+}
+void Run::note(const std::string& key, const nlohmann::ordered_json& value) { parts_->note(key, value); }
+void Run::finish(const nlohmann::ordered_json& result) { parts_->finish(result); }
 
 std::filesystem::path fresh_folder(const std::string& name) {
   for (int n = 1;; ++n) {
-    const std::filesystem::path folder = fmt::format("{}-{}", name, n);
+    std::filesystem::path folder = fmt::format("{}-{}", name, n);
     std::error_code error;
     if (std::filesystem::create_directory(folder, error)) return folder;
     if (error) throw RunError(fmt::format("{}: cannot be created ({})", folder.string(), error.message()));

@@ -58,7 +58,8 @@ class Run {
   void note(const std::string& key, const nlohmann::ordered_json& value);  // a decision, such as those of the pilot
   void finish(const nlohmann::ordered_json& result);
 
-  double seconds() const;  // of all processes that worked on it
+  double seconds() const;            // of all processes that worked on it
+  std::string stopped_text() const;  // for whoever catches Stopped: the estimate so far and how to go on
   const std::optional<FitObserver::Progress>& last_progress() const;
   const std::filesystem::path& folder() const;  // empty without a store
 

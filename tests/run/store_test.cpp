@@ -21,22 +21,22 @@ namespace {
 class StoreTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() / ("mckean-store-" + std::to_string(getpid()));
-    std::filesystem::create_directories(folder_);
+    folder = std::filesystem::temp_directory_path() / ("mckean-store-" + std::to_string(getpid()));
+    std::filesystem::create_directories(folder);
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::filesystem::path folder_;
+  void TearDown() override { std::filesystem::remove_all(folder); }
+  std::filesystem::path folder;
 };
 
 TEST_F(StoreTest, ResultsComeBackBitForBit) {
   const std::vector<std::vector<double>> values = {
       {}, {0.1}, {-0.0, 5e-324, 1e308}, {std::numeric_limits<double>::infinity(), std::nan("3")}};
   {
-    Store store(folder_, Store::Mode::create);
+    Store store(folder, Store::Mode::create);
     for (std::uint32_t i = 0; i < values.size(); ++i) store.put({"cell 1 0", i, 2.5}, values[i], 0.25);
     store.put({"cell 1 1", 0, 1}, {7}, 0);
   }
-  const Store store(folder_, Store::Mode::read);
+  const Store store(folder, Store::Mode::read);
   EXPECT_EQ(store.task_count(), 5U);
   for (std::uint32_t i = 0; i < values.size(); ++i) {
     const auto found = store.find({"cell 1 0", i, 99});  // whatever cost is expected now
@@ -49,7 +49,7 @@ TEST_F(StoreTest, ResultsComeBackBitForBit) {
 }
 
 TEST_F(StoreTest, AResultIsWrittenOnce) {
-  Store store(folder_, Store::Mode::create);
+  Store store(folder, Store::Mode::create);
   store.put({"a", 0, 1}, {1}, 0);
   EXPECT_THROW(store.put({"a", 0, 1}, {2}, 0), RunError);
   EXPECT_EQ(store.find({"a", 0, 1}), std::vector<double>{1});
@@ -57,7 +57,7 @@ TEST_F(StoreTest, AResultIsWrittenOnce) {
 }
 
 TEST_F(StoreTest, WordsAreReplacedAndFoundByPrefix) {
-  Store store(folder_, Store::Mode::create);
+  Store store(folder, Store::Mode::create);
   store.set_all({{"note a", "1"}, {"note b", "2"}, {"other", "x\n\"é\""}});
   store.set("note a", "3");
   EXPECT_EQ(store.words_with("note "),
@@ -69,10 +69,10 @@ TEST_F(StoreTest, WordsAreReplacedAndFoundByPrefix) {
 
 TEST_F(StoreTest, ARowThatWasChangedIsRefused) {
   for (const char* change : {"value = x'0000000000000000'", "cost = 3", "seconds = 3", "checksum = 0"}) {
-    std::filesystem::remove(Store::file_in(folder_));
-    Store store(folder_, Store::Mode::create);
+    std::filesystem::remove(Store::file_in(folder));
+    Store store(folder, Store::Mode::create);
     store.put({"a", 0, 1}, {1}, 0);
-    sqlite::Connection(Store::file_in(folder_).string(), sqlite::Connection::Mode::write)
+    sqlite::Connection(Store::file_in(folder).string(), sqlite::Connection::Mode::write)
         .execute((std::string("UPDATE task SET ") + change).c_str());
     EXPECT_THROW(store.find({"a", 0, 1}), RunError) << change;
   }
@@ -80,30 +80,30 @@ TEST_F(StoreTest, ARowThatWasChangedIsRefused) {
 
 TEST_F(StoreTest, TheWholeFileIsCheckedAtOnce) {
   {
-    Store store(folder_, Store::Mode::create);
+    Store store(folder, Store::Mode::create);
     for (std::uint32_t i = 0; i < 3000; ++i) store.put({"a", i, 1}, {1, 2, 3}, 0);
   }
-  std::fstream file(Store::file_in(folder_), std::ios::in | std::ios::out | std::ios::binary);
+  std::fstream file(Store::file_in(folder), std::ios::in | std::ios::out | std::ios::binary);
   file.seekp(20 * 4096);  // a page that holds rows
   file.write(std::string(4096, '\0').data(), 4096);
   file.close();
-  EXPECT_THROW(Store(folder_, Store::Mode::read), RunError);
-  EXPECT_THROW(Store(folder_, Store::Mode::write), RunError);
+  EXPECT_THROW(Store(folder, Store::Mode::read), RunError);
+  EXPECT_THROW(Store(folder, Store::Mode::write), RunError);
 }
 
 TEST_F(StoreTest, AnotherFormatIsRefused) {
-  { Store(folder_, Store::Mode::create).set("format", "2"); }
-  EXPECT_THROW(Store(folder_, Store::Mode::write), RunError);
+  { Store(folder, Store::Mode::create).set("format", "2"); }
+  EXPECT_THROW(Store(folder, Store::Mode::write), RunError);
 }
 
 TEST_F(StoreTest, OneHoldsTheLock) {
   {
-    const FolderLock lock(folder_);
-    EXPECT_THROW(FolderLock{folder_}, RunError);
-    EXPECT_TRUE(FolderLock::holder(folder_)->starts_with("process " + std::to_string(getpid()) + " on "));
+    const FolderLock lock(folder);
+    EXPECT_THROW(FolderLock{folder}, RunError);
+    EXPECT_TRUE(FolderLock::holder(folder)->starts_with("process " + std::to_string(getpid()) + " on "));
   }
-  EXPECT_FALSE(FolderLock::holder(folder_));
-  const FolderLock again(folder_);
+  EXPECT_FALSE(FolderLock::holder(folder));
+  const FolderLock again(folder);
 }
 
 TEST(Hash, Sha256) {  // the first two examples of FIPS 180-2

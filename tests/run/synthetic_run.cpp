@@ -77,7 +77,13 @@ void work(const Options& o, World& world) {
                        : Run::create(world, o.folder, input, options);
   run.name_parameters({"state"});
   if (o.budget > 0) run.set_budget(o.budget);
-  const double result = fit(o, run.input().settings["seed"], world, run.runner(), run.observer());
+  double result = 0;
+  try {
+    result = fit(o, run.input().settings["seed"], world, run.runner(), run.observer());
+  } catch (const Stopped&) {
+    if (world.first()) fmt::print(stderr, "synthetic: {}\n", run.stopped_text());
+    throw;
+  }
   run.finish({{"value", result}});
   if (world.first()) fmt::print("{:a}\n", result);
 }
@@ -114,7 +120,8 @@ int main(int argc, char** argv) {
     work(o, world);
     return 0;
   } catch (const Stopped&) {
-    return complain(world, 130, "stopped");
+    world.all_failed();
+    return 130;
   } catch (const InputError& e) {
     return complain(world, 2, e.what());
   } catch (const std::exception& e) {

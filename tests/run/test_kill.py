@@ -12,7 +12,7 @@ KILLS = 25
 PLACES = [{"threads": k} for k in (1, 2, 4)]
 MPI_PLACES = [{"ranks": r, "threads": k} for r, k in ((1, 1), (2, 1), (4, 1), (2, 2))]
 # So that a resumed run gets further, but does not end: long tasks come first.
-FAST, SLOW = ("--batches", 100, "--scale", 0), ("--batches", 100, "--scale", 8)
+FAST, SLOW = ("--batches", 300, "--scale", 0), ("--batches", 300, "--scale", 8)
 
 
 class Kill(RunTest):
