@@ -41,7 +41,8 @@ void add_fit(CLI::App& app, World& world) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("fit", "maximum-likelihood estimate with standard errors");
   o->add_to(*command);
-  auto* folder = command->add_option("--run", o->run, "folder that keeps the run (default: a new one, NAME-1, NAME-2, …)");
+  auto* folder =
+      command->add_option("--run", o->run, "folder that keeps the run (default: a new one, NAME-1, NAME-2, …)");
   command->add_flag("--no-run", o->no_run, "keep nothing on disk")->excludes(folder);
   command->callback([o, &world] { run(*o, world); });
 }

@@ -17,7 +17,8 @@ struct Options {
 };
 
 void run(const Options& o, World& world) {
-  Run run = Run::open(world, o.folder, {.threads = o.threads, .show_progress = !o.json && !o.quiet, .verbose = o.verbose});
+  Run run =
+      Run::open(world, o.folder, {.threads = o.threads, .show_progress = !o.json && !o.quiet, .verbose = o.verbose});
   if (o.replicates) run.change_setting("replicates", *o.replicates);
   if (o.tolerance) run.change_setting("tolerance", *o.tolerance);
   if (!o.budget.empty()) run.change_setting("budget", o.budget);

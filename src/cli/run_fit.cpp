@@ -73,12 +73,15 @@ PilotOptions pilot_options(const FitSettings& s, const ChainOptions& chain) {
 
 FitOptions fit_options(const FitSettings& s, const Model& model) {
   FitOptions o;
-  o.estimator = s.estimator == "stratified" ? Estimator::stratified
-                : s.estimator == "paper"    ? Estimator::paper
-                                            : Estimator::single;
+  o.estimator = s.estimator == "stratified"   ? Estimator::stratified
+                : s.estimator == "paper"      ? Estimator::paper
+                : s.estimator == "quadrature" ? Estimator::quadrature
+                                              : Estimator::single;
   const ChainOptions chain = s.chain(model);
   if (o.estimator == Estimator::stratified)
     o.pilot = pilot_options(s, chain);
+  else if (o.estimator == Estimator::quadrature)
+    o.quadrature_level = s.levels.empty() ? o.quadrature_level : parse_levels(s.levels).second;
   else
     o.replicated = replicated_options(s, chain);
   o.starts = s.starts;
@@ -99,18 +102,12 @@ Json to_json(const Model& model, const FitSettings& s, const FitResult& r, doubl
                                             {"lower", field(&Interval::lower)},
                                             {"upper", field(&Interval::upper)}};
   }
-  Json out = {{"estimate", estimate},
-              {"cells", cells_json(model, r.cells)},
-              {"replicates", r.replicates},
-              {"levels", {r.lowest, r.highest}},
-              {"estimator", s.estimator},
-              {"seed", s.seed},
-              {"seconds", seconds},
-              {"particle_steps", r.particle_steps},
-              {"particles", r.particles},
-              {"law_particles", r.law_particles},
-              {"iterations", r.iterations},
-              {"reprojections", r.reprojections},
+  Json out = {{"estimate", estimate},       {"cells", cells_json(model, r.cells)},
+              {"replicates", r.replicates}, {"levels", {r.lowest, r.highest}},
+              {"estimator", s.estimator},   {"seed", s.seed},
+              {"seconds", seconds},         {"particle_steps", r.particle_steps},
+              {"particles", r.particles},   {"law_particles", r.law_particles},
+              {"iterations", r.iterations}, {"reprojections", r.reprojections},
               {"warnings", r.warnings}};
   if (r.loglik) {
     const auto k = static_cast<double>(model.parameters().size());
@@ -121,7 +118,8 @@ Json to_json(const Model& model, const FitSettings& s, const FitResult& r, doubl
 }
 
 void print_table(const Model& model, const FitSettings& s, const FitResult& r, double seconds) {
-  fmt::print("{:<16} {:>11} {:>10} {:>10}   {:>10}\n", "parameter", "estimate", "MC error", "std. err.", "95 % interval");
+  fmt::print("{:<16} {:>11} {:>10} {:>10}   {:>10}\n", "parameter", "estimate", "MC error", "std. err.",
+             "95 % interval");
   for (std::size_t p = 0; p < model.parameters().size(); ++p) {
     const auto& bar = r.intervals[p];
     fmt::print("{:<16} {:>11.6g} {:>10.2g} {:>10}   {:>10}\n", model.parameters()[p].name, r.value[p], r.mc_se[p],
@@ -148,8 +146,8 @@ void run_fit(World& world, Run& run, bool json) {
   for (const auto& p : model.parameters()) names.push_back(p.name);
   run.name_parameters(names);
   const FitOptions options = fit_options(s, model);
-  const Problem problem(model, data, s.unit, options.estimator == Estimator::stratified ? 3 : options.replicated.highest,
-                        s.seed);
+  const Problem problem(model, data, s.unit,
+                        options.estimator == Estimator::stratified ? 3 : options.replicated.highest, s.seed);
   FitResult result;
   try {
     result = fit(problem, options, run.runner(), run.observer());

@@ -109,7 +109,8 @@ Round climb_round(Workbench& bench, const std::string& group, ChainOptions optio
 // θ so close to a bound, in comparison with its start, that it will not come back.
 bool at_bound(const Parameter& p, double u) {
   const double theta = p.from_line(u);
-  const double room = std::min(theta - p.lower, p.upper - theta), first = std::min(p.start - p.lower, p.upper - p.start);
+  const double room = std::min(theta - p.lower, p.upper - theta),
+               first = std::min(p.start - p.lower, p.upper - p.start);
   return std::isfinite(room) && room < 1e-4 * first;
 }
 }  // namespace

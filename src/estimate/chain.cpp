@@ -202,7 +202,8 @@ void CoupledChain::begin() {
   with_wide_enough_law(
       [&](double margin) {
         return draw_coupled_laws(problem_.system(), fine_schedule_.grid, coarse_schedule_.grid, now, coarse_now,
-                                 kernel_law(id_, n_, options_), law_options(problem_, options_, Derivative::none, margin),
+                                 kernel_law(id_, n_, options_),
+                                 law_options(problem_, options_, Derivative::none, margin),
                                  options_.coarse_law_particles);
       },
       [&](const std::pair<LawPath, LawPath>& laws) {

@@ -69,7 +69,7 @@ class Chain {
   // A new path at the present θ, its score by a fresh law, and θ moved by it (unless `hold`).
   const PathScore& advance(bool hold = false);
 
-  void move_paths();  // new paths only, at the same θ
+  void move_paths();                                                    // new paths only, at the same θ
   void place(std::span<const double> theta) { iterate_.place(theta); }  // for whoever moves θ by another rule
 
   std::vector<double> theta() const { return iterate_.theta(); }

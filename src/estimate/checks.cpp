@@ -37,7 +37,8 @@ Worst worst(const Model& model, const Bias& bias, const VectorXd& se) {
   Worst out;
   for (Index p = 0; bias.known && p < se.size(); ++p)
     if (se[p] > 0 && std::abs(bias.shift[p]) / se[p] > out.shift)
-      out = {std::abs(bias.shift[p]) / se[p], bias.error[p] / se[p], model.parameters()[static_cast<std::size_t>(p)].name};
+      out = {std::abs(bias.shift[p]) / se[p], bias.error[p] / se[p],
+             model.parameters()[static_cast<std::size_t>(p)].name};
   return out;
 }
 }  // namespace
@@ -110,25 +111,32 @@ void check_predictions(const Data& data, const std::vector<double>& z, std::vect
           warnings.push_back(fmt::format(
               "the fitted model does not explain {}:{}: {} = {:.6g} at t = {:.6g} is {:.1f} standard deviations from "
               "its prediction",
-              data.source, s.lines[row], data.columns[c], data.value(static_cast<std::size_t>(&s - data.series.data()), row, c),
-              s.times[row], e));
+              data.source, s.lines[row], data.columns[c],
+              data.value(static_cast<std::size_t>(&s - data.series.data()), row, c), s.times[row], e));
         sum += e, squares += e * e, ++n;
         if (!std::isnan(before[c])) products += e * before[c], ++pairs;
         before[c] = e;
       }
   }
   if (far > kMostNamed)
-    warnings.push_back(fmt::format("{} observations in all are more than {} standard deviations from their predictions",
-                                   far, kFar));
+    warnings.push_back(
+        fmt::format("{} observations in all are more than {} standard deviations from their predictions", far, kFar));
   if (n < 5) return;
   // Under the model the errors are nearly independent with mean 0 and variance 1; false alarms about 1 in 10 000.
   const double mean = sum / n, variance = squares / n, correlation = pairs > 0 ? products / pairs / variance : 0;
   if (std::abs(mean) * std::sqrt(n) > 4)
-    warnings.push_back(fmt::format("one-step predictions of the fitted model err on one side: on average by {:.2f} standard deviations", mean));
+    warnings.push_back(fmt::format(
+        "one-step predictions of the fitted model err on one side: on average by {:.2f} standard deviations", mean));
   if (std::abs(variance - 1) > 4 * std::sqrt(2 / n))
-    warnings.push_back(fmt::format("the fitted model does not explain the spread of the data: errors of one-step predictions have {:.2g} times the predicted variance", variance));
+    warnings.push_back(
+        fmt::format("the fitted model does not explain the spread of the data: errors of one-step predictions have "
+                    "{:.2g} times the predicted variance",
+                    variance));
   if (pairs > 0 && std::abs(correlation) * std::sqrt(pairs) > 4)
-    warnings.push_back(fmt::format("the fitted model does not explain how the data follow each other: successive errors of one-step predictions have correlation {:.2f}", correlation));
+    warnings.push_back(
+        fmt::format("the fitted model does not explain how the data follow each other: successive errors of one-step "
+                    "predictions have correlation {:.2f}",
+                    correlation));
 }
 }  // namespace
 
@@ -137,32 +145,36 @@ void check(Workbench& bench, const Pilot& pilot, const StratifiedResult& found, 
   const MatrixXd& w = pilot.maximum.whitening;
   const VectorXd se = (w * w.transpose()).diagonal().cwiseSqrt();
   if (!pilot.arrived || (!pilot.maximum.converged && pilot.maximum.undetermined.empty()))
-    out.warnings.push_back("not converged: the ascent to the maximum had not come to rest; try other starts with --set, or "
-                           "--starts");
+    out.warnings.push_back(
+        "not converged: the ascent to the maximum had not come to rest; try other starts with --set, or "
+        "--starts");
   if (w.cols() > 0 && pilot.maximum.relative_error > 0.15)
-    out.warnings.push_back(fmt::format("the standard errors are known to {:.0f} % only", 100 * pilot.maximum.relative_error));
+    out.warnings.push_back(
+        fmt::format("the standard errors are known to {:.0f} % only", 100 * pilot.maximum.relative_error));
   // The pilot's estimate errs by its own Monte Carlo error; beyond that the two phases must agree.
   for (Index p = 0; p < se.size(); ++p) {
     if (!(se[p] > 0)) continue;
     const double moved = std::abs(found.u[p] - pilot.plan.centre[p]);
     const double error = std::sqrt(pilot.maximum.u_error(p, p) + found.mc_se[p] * found.mc_se[p]);
     if (moved > 4 * error && moved > 0.5 * se[p])
-      out.warnings.push_back(fmt::format("pilot and main phase disagree on '{}' by {:.2g} standard errors: the likelihood may be "
-                                         "far from quadratic, or the chains have not converged; compare with another --seed",
-                                         model.parameters()[static_cast<std::size_t>(p)].name, moved / se[p]));
+      out.warnings.push_back(
+          fmt::format("pilot and main phase disagree on '{}' by {:.2g} standard errors: the likelihood may be "
+                      "far from quadratic, or the chains have not converged; compare with another --seed",
+                      model.parameters()[static_cast<std::size_t>(p)].name, moved / se[p]));
   }
   if (w.cols() > 0) {
     const Place place{found.u, pilot.plan.highest, pilot.plan.chains.back()};
     const MatrixXd noise = w.transpose() * pilot.maximum.here.noise() * w;
     const double v = Eigen::SelfAdjointEigenSolver<MatrixXd>(noise).eigenvalues().maxCoeff();
-    const Biases left = biases(bench, "final bias ", place, pilot.maximum, std::nullopt,
-                               found.mc_se.cwiseAbs2().asDiagonal(),
-                               static_cast<std::size_t>(std::clamp(30 * v, 64.0, 2000.0)));
+    const Biases left =
+        biases(bench, "final bias ", place, pilot.maximum, std::nullopt, found.mc_se.cwiseAbs2().asDiagonal(),
+               static_cast<std::size_t>(std::clamp(30 * v, 64.0, 2000.0)));
     const auto tell = [&](const Bias& bias, const char* what, const char* advice) {
       const Worst most = worst(model, bias, se);
       if (most.shift > 0.1 + 2 * most.error)
-        out.warnings.push_back(fmt::format("{} is not negligible: it moves '{}' by about {:.2f} ± {:.2f} standard errors; {}", what,
-                                           most.name, most.shift, most.error, advice));
+        out.warnings.push_back(
+            fmt::format("{} is not negligible: it moves '{}' by about {:.2f} ± {:.2f} standard errors; {}", what,
+                        most.name, most.shift, most.error, advice));
     };
     tell(left.discretisation, "discretisation bias", "raise --levels");
     tell(left.law, "the bias of a law of finitely many particles", "raise --law-particles");

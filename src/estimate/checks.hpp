@@ -8,8 +8,8 @@ namespace mckean {
 // The likelihood at a point, from independent filters.
 struct LikelihoodAt {
   LikelihoodSummary summary;
-  std::vector<std::string> warnings;          // observations at which one particle carries all the weight
-  std::vector<double> prediction_errors;      // z-scores of one-step predictions, row by row; NaN where there is none
+  std::vector<std::string> warnings;      // observations at which one particle carries all the weight
+  std::vector<double> prediction_errors;  // z-scores of one-step predictions, row by row; NaN where there is none
 };
 LikelihoodAt likelihood_at(Workbench&, const std::string& group, int level, const std::vector<double>& theta);
 

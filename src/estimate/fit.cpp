@@ -8,6 +8,7 @@
 
 #include "estimate/checks.hpp"
 #include "estimate/line.hpp"
+#include "quadrature/maximise.hpp"
 
 namespace mckean {
 namespace {
@@ -16,20 +17,6 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr std::size_t kDefaultReplicates = 200;
 constexpr double kShareOfError = 0.1;  // Monte Carlo error over standard error, by default
-
-// 95 % intervals from the covariance on the line: they respect bounds.
-std::vector<std::optional<Interval>> intervals(const Model& model, const std::vector<double>& theta,
-                                               const MatrixXd& covariance, const std::vector<bool>& known) {
-  std::vector<std::optional<Interval>> out(theta.size());
-  for (std::size_t p = 0; p < theta.size(); ++p) {
-    if (!known[p]) continue;
-    const Parameter& parameter = model.parameters()[p];
-    const double u = parameter.to_line(theta[p]), sd = std::sqrt(covariance(static_cast<Index>(p), static_cast<Index>(p)));
-    const double a = parameter.from_line(u - 1.959963984540054 * sd), b = parameter.from_line(u + 1.959963984540054 * sd);
-    out[p] = Interval{std::abs(parameter.slope(u)) * sd, std::min(a, b), std::max(a, b)};
-  }
-  return out;
-}
 
 // The observed information at an estimate of `paper` or `single`, by Louis' identity.
 std::vector<std::optional<Interval>> intervals_at(Workbench& bench, const Place& place,
@@ -60,9 +47,8 @@ std::vector<double> flat(const Replicate& r) {
 
 Replicate replicate(const std::vector<double>& v) {
   const auto n = static_cast<std::ptrdiff_t>((v.size() - 4) / 2);
-  return {static_cast<int>(v[0]),           static_cast<int>(v[1]),
-          {v.begin() + 4, v.begin() + 4 + n}, {v.begin() + 4 + n, v.end()},
-          static_cast<std::uint64_t>(v[2]),   static_cast<std::size_t>(v[3])};
+  return {static_cast<int>(v[0]),       static_cast<int>(v[1]),           {v.begin() + 4, v.begin() + 4 + n},
+          {v.begin() + 4 + n, v.end()}, static_cast<std::uint64_t>(v[2]), static_cast<std::size_t>(v[3])};
 }
 
 // Procedures 1 and 2 as printed: replicates whose mean is the answer.
@@ -87,8 +73,9 @@ FitResult fit_replicated(Workbench& bench, const FitOptions& options) {
   for (std::uint32_t r = 0; r < options.replicates.value_or(kDefaultReplicates); ++r)
     tasks.push_back({"replicate", r, estimator.expected_cost(r)});
   std::vector<Replicate> all;
-  for (const auto& v : bench.runner.run(
-           tasks, [&](std::size_t r, std::stop_token stop) { return flat(estimator(static_cast<std::uint32_t>(r), std::move(stop))); }))
+  for (const auto& v : bench.runner.run(tasks, [&](std::size_t r, std::stop_token stop) {
+         return flat(estimator(static_cast<std::uint32_t>(r), std::move(stop)));
+       }))
     all.push_back(replicate(v));
   const EstimateSummary summary = summarise(std::span<const Replicate>(all));
   for (std::size_t p = 0; p < summary.value.size(); ++p)
@@ -121,7 +108,8 @@ FitResult fit_replicated(Workbench& bench, const FitOptions& options) {
 }
 
 // Starts of further pilots: from the model's, up to a factor of e or a unit and a half to either side on the line.
-std::vector<double> another_start(const Model& model, const std::vector<double>& start, std::uint64_t seed, std::size_t k) {
+std::vector<double> another_start(const Model& model, const std::vector<double>& start, std::uint64_t seed,
+                                  std::size_t k) {
   const Stream stream(seed_of(seed, "starts"), static_cast<std::uint32_t>(k), 0, Purpose::data);
   VectorXd u = to_line(model, start);
   for (Index p = 0; p < u.size(); ++p)
@@ -151,16 +139,17 @@ Pilot best_pilot(Workbench& bench, const FitOptions& options, std::vector<std::s
   }
   if (pilots.empty()) throw NumericalError(failures[0]);
   warnings.insert(warnings.end(), failures.begin(), failures.end());
-  const auto best = static_cast<std::size_t>(
-      std::ranges::max_element(likelihoods, {}, &LikelihoodSummary::value) - likelihoods.begin());
+  const auto best = static_cast<std::size_t>(std::ranges::max_element(likelihoods, {}, &LikelihoodSummary::value) -
+                                             likelihoods.begin());
   for (std::size_t k = 0; k < pilots.size(); ++k) {
     const VectorXd away = pilots[best].maximum.information * (pilots[k].maximum.u - pilots[best].maximum.u);
     const double distance = std::sqrt(std::max(0.0, away.dot(pilots[k].maximum.u - pilots[best].maximum.u)));
     if (distance > 3)
-      warnings.push_back(fmt::format("another maximum, or no convergence: a start ended at {}, log-likelihood {:.6g} "
-                                     "(at the one reported {:.6g})",
-                                     parameters_to_text(bench.model(), from_line(bench.model(), pilots[k].maximum.u)),
-                                     likelihoods[k].value, likelihoods[best].value));
+      warnings.push_back(
+          fmt::format("another maximum, or no convergence: a start ended at {}, log-likelihood {:.6g} "
+                      "(at the one reported {:.6g})",
+                      parameters_to_text(bench.model(), from_line(bench.model(), pilots[k].maximum.u)),
+                      likelihoods[k].value, likelihoods[best].value));
   }
   return std::move(pilots[best]);
 }
@@ -195,7 +184,56 @@ FitResult fit_stratified(Workbench& bench, const FitOptions& options) {
   check(bench, pilot, found, out);
   return out;
 }
+
+// Deterministic: no Monte Carlo error, no replicates.
+FitResult fit_by_quadrature(Workbench& bench, const FitOptions& options) {
+  const Model& model = bench.model();
+  const Quadrature quadrature(model, bench.problem.data(), bench.problem.unit(), options.quadrature_level);
+  const Task task{"quadrature", 0};
+  const auto n = static_cast<Index>(model.parameters().size());
+  // The result as numbers: grid steps, log-likelihood, whether it converged, θ, the information, the message.
+  const auto result = bench.runner.run(std::span(&task, 1), [&](std::size_t, std::stop_token) {
+    const QuadratureMaximum m = maximise(quadrature, model.start_values());
+    std::vector<double> out{static_cast<double>(m.grid_steps), m.loglik, m.converged ? 1.0 : 0.0};
+    out.insert(out.end(), m.theta.begin(), m.theta.end());
+    out.insert(out.end(), m.information.data(), m.information.data() + m.information.size());
+    for (const char c : m.message) out.push_back(static_cast<unsigned char>(c));
+    return out;
+  })[0];
+  FitResult out;
+  out.value.assign(result.begin() + 3, result.begin() + 3 + n);
+  out.mc_se.assign(out.value.size(), 0);
+  out.lowest = out.highest = options.quadrature_level;
+  out.loglik = LikelihoodSummary{result[1], 0.0};
+  std::string message;
+  for (std::size_t i = static_cast<std::size_t>(3 + n + n * n); i < result.size(); ++i)
+    message += static_cast<char>(result[i]);
+  if (!message.empty() || result[2] == 0) out.warnings.push_back(message.empty() ? "not converged" : message);
+  const MatrixXd information = on_line(model, out.value, Eigen::Map<const MatrixXd>(result.data() + 3 + n, n, n));
+  const auto covariance = inverse_if_positive(information);
+  out.intervals = intervals(model, out.value, covariance.value_or(MatrixXd::Zero(n, n)),
+                            std::vector<bool>(out.value.size(), covariance.has_value()));
+  if (!covariance && message.empty())
+    out.warnings.push_back("the observed information is not positive definite at the estimate; no standard errors");
+  bench.particle_steps += static_cast<std::uint64_t>(result[0]);
+  return out;
+}
 }  // namespace
+
+std::vector<std::optional<Interval>> intervals(const Model& model, const std::vector<double>& theta,
+                                               const MatrixXd& covariance, const std::vector<bool>& known) {
+  std::vector<std::optional<Interval>> out(theta.size());
+  for (std::size_t p = 0; p < theta.size(); ++p) {
+    if (!known[p]) continue;
+    const Parameter& parameter = model.parameters()[p];
+    const double u = parameter.to_line(theta[p]),
+                 sd = std::sqrt(covariance(static_cast<Index>(p), static_cast<Index>(p)));
+    const double a = parameter.from_line(u - 1.959963984540054 * sd),
+                 b = parameter.from_line(u + 1.959963984540054 * sd);
+    out[p] = Interval{std::abs(parameter.slope(u)) * sd, std::min(a, b), std::max(a, b)};
+  }
+  return out;
+}
 
 MatrixXd complete_data_scale(Workbench& bench, const ChainOptions& chain, int level,
                              std::vector<std::string>& warnings) {
@@ -217,8 +255,9 @@ MatrixXd complete_data_scale(Workbench& bench, const ChainOptions& chain, int le
 
 FitResult fit(const Problem& problem, const FitOptions& options, TaskRunner& runner, FitObserver& observer) {
   Workbench bench{problem, runner, observer, options.seed};
-  FitResult out =
-      options.estimator == Estimator::stratified ? fit_stratified(bench, options) : fit_replicated(bench, options);
+  FitResult out = options.estimator == Estimator::stratified   ? fit_stratified(bench, options)
+                  : options.estimator == Estimator::quadrature ? fit_by_quadrature(bench, options)
+                                                               : fit_replicated(bench, options);
   if (out.reprojections > 0)
     out.warnings.push_back(
         fmt::format("{} times a chain left its compact set and was returned to the start", out.reprojections));

@@ -6,13 +6,14 @@
 
 namespace mckean {
 
-enum class Estimator { stratified, paper, single };
+enum class Estimator { stratified, paper, single, quadrature };
 
 struct FitOptions {
   Estimator estimator = Estimator::stratified;
   EstimatorOptions replicated;  // of paper and single
   PilotOptions pilot;           // of stratified
   std::size_t starts = 1;       // stratified: pilots from so many starts, the first of them the model's
+  int quadrature_level = 5;
   // How long: so many replicates, or until the Monte Carlo error of every parameter is below `tolerance`, or (neither)
   // below a tenth of its standard error. Paper and single take 200 replicates unless told.
   std::optional<std::size_t> replicates;
@@ -39,6 +40,10 @@ struct FitResult {
 // The inverse of the complete-data information at the chain's start, on the line: steps of its size cannot overshoot.
 // Directions that it does not determine get the inverse of its diagonal, and a warning. Throws NumericalError.
 Eigen::MatrixXd complete_data_scale(Workbench&, const ChainOptions&, int level, std::vector<std::string>& warnings);
+
+// 95 % intervals from the covariance of the parameters on the line, so that they respect bounds; none where not known.
+std::vector<std::optional<Interval>> intervals(const Model&, const std::vector<double>& theta,
+                                               const Eigen::MatrixXd& covariance, const std::vector<bool>& known);
 
 // Throws NumericalError, and Stopped where the runner was asked to stop.
 FitResult fit(const Problem&, const FitOptions&, TaskRunner&, FitObserver&);

@@ -24,7 +24,8 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 MatrixXd first_whitening(const Probe& probe, const std::vector<bool>& free) {
   std::vector<Index> used;
   for (std::size_t p = 0; p < free.size(); ++p)
-    if (free[p] && probe.complete(static_cast<Index>(p), static_cast<Index>(p)) > 0) used.push_back(static_cast<Index>(p));
+    if (free[p] && probe.complete(static_cast<Index>(p), static_cast<Index>(p)) > 0)
+      used.push_back(static_cast<Index>(p));
   const auto n = static_cast<Index>(used.size());
   MatrixXd complete(n, n), louis(n, n);
   for (Index i = 0; i < n; ++i)
@@ -77,8 +78,8 @@ Look look_around(Workbench& bench, const std::string& group, const Place& centre
   for (Index k = 0; k < w.cols(); ++k) {
     const Probe &up = probes[static_cast<std::size_t>(2 * k)], &down = probes[static_cast<std::size_t>(2 * k + 1)];
     out.slope.col(k) = w.transpose() * (down.score - up.score) / (2 * kDistance);
-    out.slope_error.col(k) = (w.transpose() * (up.score_error + down.score_error) * w).diagonal().cwiseSqrt() /
-                             (2 * kDistance);
+    out.slope_error.col(k) =
+        (w.transpose() * (up.score_error + down.score_error) * w).diagonal().cwiseSqrt() / (2 * kDistance);
   }
   for (std::size_t k = 1; k < probes.size(); ++k) out.here = combine(out.here, probes[k]);
   out.slope = (0.5 * (out.slope + out.slope.transpose())).eval();
@@ -132,10 +133,11 @@ Maximum find_maximum(Workbench& bench, const std::string& group, Place place, co
     const MatrixXd next = shortened(directions * scale.asDiagonal());
     const bool far = std::ranges::any_of(scale, [](double s) { return s > 2 || s < 0.5; });
     // Directions that cannot be looked at from further away and are not seen by now stay unseen.
-    const bool wide = ((next - directions * scale.asDiagonal()).cwiseAbs().maxCoeff() > 0) && iterations >= 8 * kIterations;
-    bench.observer.message(fmt::format("maximum, round {}: {}; a step of {:.2g} standard errors, which are known to {:.0f} %",
-                                       round + 1, parameters_to_text(bench.model(), from_line(bench.model(), place.u)),
-                                       step_length, 100 * worst));
+    const bool wide =
+        ((next - directions * scale.asDiagonal()).cwiseAbs().maxCoeff() > 0) && iterations >= 8 * kIterations;
+    bench.observer.message(
+        fmt::format("maximum, round {}: {}; a step of {:.2g} standard errors, which are known to {:.0f} %", round + 1,
+                    parameters_to_text(bench.model(), from_line(bench.model(), place.u)), step_length, 100 * worst));
     const double noise = look.score_error.size() ? std::sqrt(look.score_error.diagonal().maxCoeff()) : 0;
     out.converged = step_length < 1 + 2 * noise && out.undetermined.empty() && !known.empty();
     if (out.converged && !far && worst <= kAccuracy) break;

@@ -15,10 +15,12 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 constexpr int kFirstLevel = 3, kMostLevel = 10;
 constexpr std::size_t kFirstParticles = 64, kMostParticles = 4096;
 constexpr std::size_t kFirstLaw = 256, kLeastLaw = 256, kMostLaw = 16384;
-constexpr double kRenewal = 0.2;         // of any point of a path, by one iteration
-constexpr double kNegligible = 0.1;      // of a standard error
-constexpr double kForgotten = 16;        // T_0 / n0: 1/17 of the pilot's error is left after T_0 iterations
+constexpr double kRenewal = 0.2;     // of any point of a path, by one iteration
+constexpr double kNegligible = 0.1;  // of a standard error
+constexpr double kForgotten = 16;    // T_0 / n0: 1/17 of the pilot's error is left after T_0 iterations
 constexpr std::size_t kLooks = 8, kLookIterations = 24;
+constexpr double kLeastReplicates = 24, kCheapLawWork = 2e9;  // particle-steps
+constexpr std::size_t kCheapLaw = 4096;
 
 std::size_t steps_of(const Problem& problem, int level) { return problem.schedule(level).grid.points.size(); }
 
@@ -91,7 +93,8 @@ class Explorer {
       law_ = static_cast<std::size_t>(std::clamp(std::ceil(best / 64) * 64, double{kLeastLaw}, double{kMostLaw}));
       set_particles(place.chain);
     }
-    say(fmt::format("{} particles (every point of a path is renewed in at least {:.0f} % of the iterations), {} law "
+    say(
+        fmt::format("{} particles (every point of a path is renewed in at least {:.0f} % of the iterations), {} law "
                     "particles",
                     place.chain.particles, 100 * p.renewal, place.chain.law_particles));
     return p;
@@ -116,11 +119,11 @@ class Explorer {
     std::optional<Probe> here;
     MatrixXd u_error = m.u_error;
     for (int round = 0;; ++round) {
-      const Biases b =
-          biases(bench_, fmt::format("{}bias {} ", group_, round), place, m, here, u_error, iterations);
+      const Biases b = biases(bench_, fmt::format("{}bias {} ", group_, round), place, m, here, u_error, iterations);
       const double time = worst(b.discretisation), law = worst(b.law);  // beyond doubt
-      say(fmt::format("level {}: beyond it the estimate moves by {} standard errors; with more than {} law particles, by {}",
-                      place.level, describe(b.discretisation), place.chain.law_particles, describe(b.law)));
+      say(fmt::format(
+          "level {}: beyond it the estimate moves by {} standard errors; with more than {} law particles, by {}",
+          place.level, describe(b.discretisation), place.chain.law_particles, describe(b.law)));
       const bool finer = !options_.levels && time > kNegligible && place.level < kMostLevel;
       const bool larger = !options_.law_particles && law > kNegligible && law_ < kMostLaw;
       if (finer) {
@@ -181,11 +184,15 @@ class Explorer {
     plan.highest = options_.levels ? options_.levels->second : level_;
     plan.centre = place.u;
     const double v = noise(out_.maximum.here);
-    const double n0 = std::ceil(std::clamp(v / 2, 2.0, 1e4));
+    const double n0 = std::ceil(std::clamp(v / 2, 1.0, 1e4));
     const std::size_t T0 = options_.iterations.value_or(static_cast<std::size_t>(kForgotten * n0));
     plan.lengths.clear();
     for (int p = 0; p <= options_.most_p; ++p) plan.lengths.push_back(T0 << p);
     plan.noise = inverse() * out_.maximum.here.noise() * inverse();
+    // A larger law where it costs little: chains of this length, as many as there are at least, should not feel it.
+    const double work =
+        3.0 * kLeastReplicates * static_cast<double>(T0 * bench_.problem.schedule(plan.highest).grid.steps());
+    law_ = std::max(law_, static_cast<std::size_t>(std::min(kCheapLawWork / work, double{kCheapLaw}) / 64) * 64);
     for (level_ = plan.lowest; level_ <= plan.highest; ++level_) {
       ChainOptions chain = place.chain;
       set_particles(chain);

@@ -18,8 +18,8 @@ using Eigen::Index, Eigen::VectorXd;
 // alone, so given those the mean of each round is unbiased, and so is the sum with fixed weights. (Pooling all
 // replicates of a cell would weigh a round by its number, which depends on the others' values.)
 constexpr std::array kShares = {1.0 / 16, 3.0 / 16, 12.0 / 16};
-constexpr std::size_t kLeast = 8;  // replicates of a cell in a round
-constexpr double kMargin = 0.95;   // of the target, since standard deviations are estimated
+constexpr std::size_t kLeast = 8;   // replicates of a cell in a round
+constexpr double kMargin = 0.95;    // of the target, since standard deviations are estimated
 constexpr std::size_t kChunks = 4;  // of the last round, between which the clock is asked
 
 std::string group_name(int level, int p) { return fmt::format("cell {} {}", level, p); }
@@ -27,8 +27,8 @@ std::string group_name(int level, int p) { return fmt::format("cell {} {}", leve
 double replicate_cost(const Problem& problem, const StratifiedPlan& plan, int level, int p, bool coupled) {
   const ChainOptions& o = plan.chains[static_cast<std::size_t>(level - plan.lowest)];
   const double particles = static_cast<double>(o.particles * problem.data().series.size() + 2 * o.law_particles);
-  return particles * static_cast<double>(problem.schedule(level).grid.steps() *
-                                         plan.lengths[static_cast<std::size_t>(p)]) *
+  return particles *
+         static_cast<double>(problem.schedule(level).grid.steps() * plan.lengths[static_cast<std::size_t>(p)]) *
          (coupled ? 1.5 : 1.0);
 }
 
@@ -94,7 +94,8 @@ struct Stratum {
   // Σ_k share_k² / n_k: the variance of the cell's mean is this times its variance.
   double shrinkage(const std::vector<double>& shares) const {
     double sum = 0;
-    for (std::size_t k = 0; k < rounds.size(); ++k) sum += shares[k] * shares[k] / static_cast<double>(rounds[k].size());
+    for (std::size_t k = 0; k < rounds.size(); ++k)
+      sum += shares[k] * shares[k] / static_cast<double>(rounds[k].size());
     return sum;
   }
 };
@@ -160,7 +161,8 @@ class Main {
   std::vector<std::size_t> round_up(const std::vector<double>& n) const {
     std::vector<std::size_t> out;
     for (const double v : n)
-      out.push_back(std::clamp(static_cast<std::size_t>(std::min(std::ceil(v), 1e7)), least(), std::size_t{kMostReplicates}));
+      out.push_back(
+          std::clamp(static_cast<std::size_t>(std::min(std::ceil(v), 1e7)), least(), std::size_t{kMostReplicates}));
     return out;
   }
 
@@ -172,8 +174,8 @@ class Main {
   std::vector<std::size_t> first_counts() const {
     std::vector<double> s;
     for (const Stratum& c : strata_)
-      s.push_back(relative((plan_.noise.diagonal() / static_cast<double>(plan_.lengths[static_cast<std::size_t>(c.p)]))
-                               .cwiseSqrt()));
+      s.push_back(relative(
+          (plan_.noise.diagonal() / static_cast<double>(plan_.lengths[static_cast<std::size_t>(c.p)])).cwiseSqrt()));
     std::optional<double> total;
     if (plan_.replicates) total = kShares[0] * static_cast<double>(*plan_.replicates);
     std::vector<double> n = allocate(s, 1 / kShares[0], total);
@@ -188,7 +190,8 @@ class Main {
       std::size_t done = 0;
       for (const Stratum& c : strata_) done += c.count;
       const double left = std::max(0.0, static_cast<double>(*plan_.replicates) - static_cast<double>(done));
-      return round_up(allocate(s, 1, round + 1 == kShares.size() ? left : share * static_cast<double>(*plan_.replicates)));
+      return round_up(
+          allocate(s, 1, round + 1 == kShares.size() ? left : share * static_cast<double>(*plan_.replicates)));
     }
     if (round + 1 < kShares.size()) return round_up(allocate(s, 1 / share, std::nullopt));
     double used = 0;
@@ -203,8 +206,8 @@ class Main {
     std::vector<std::size_t> owner;
     for (std::size_t c = 0; c < strata_.size(); ++c)
       for (std::size_t i = 0; i < counts[c]; ++i) {
-        tasks.push_back({group_name(strata_[c].level, strata_[c].p),
-                         static_cast<std::uint32_t>(strata_[c].count + i), strata_[c].cost});
+        tasks.push_back({group_name(strata_[c].level, strata_[c].p), static_cast<std::uint32_t>(strata_[c].count + i),
+                         strata_[c].cost});
         owner.push_back(c);
       }
     const auto results = bench_.runner.run(tasks, [&](std::size_t position, std::stop_token stop) {
@@ -253,7 +256,11 @@ class Main {
     const VectorXd slope = slopes(bench_.model(), out.u);
     for (const Stratum& s : strata_) {
       const VectorXd mean = slope.cwiseProduct(s.mean(share)), sd = slope.cwiseAbs().cwiseProduct(s.sd());
-      out.cells.push_back({s.level, s.p, s.count, {mean.begin(), mean.end()}, {sd.begin(), sd.end()},
+      out.cells.push_back({s.level,
+                           s.p,
+                           s.count,
+                           {mean.begin(), mean.end()},
+                           {sd.begin(), sd.end()},
                            static_cast<std::uint64_t>(s.particle_steps)});
       add_tail_warning(s, out.warnings);
     }
@@ -269,10 +276,11 @@ class Main {
       for (const auto& round : s.rounds)
         for (const VectorXd& d : round) largest = std::max(largest, std::pow(d[p] - mean[p], 2));
       if (largest > 0.5 * sd[p] * sd[p] * static_cast<double>(s.count - 1))
-        warnings.push_back(fmt::format(
-            "heavy tails: one of {} replicates of cell (level {}, p {}) makes up more than half of the variance of '{}'; "
-            "its Monte Carlo error is uncertain",
-            s.count, s.level, s.p, bench_.model().parameters()[static_cast<std::size_t>(p)].name));
+        warnings.push_back(
+            fmt::format("heavy tails: one of {} replicates of cell (level {}, p {}) makes up more than half of the "
+                        "variance of '{}'; "
+                        "its Monte Carlo error is uncertain",
+                        s.count, s.level, s.p, bench_.model().parameters()[static_cast<std::size_t>(p)].name));
     }
   }
 

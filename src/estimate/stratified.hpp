@@ -14,18 +14,18 @@
 namespace mckean {
 
 struct StratifiedPlan {
-  int lowest = 3, highest = 3;                 // l_min and L
-  std::vector<std::size_t> lengths = {32};     // T_0 < T_1 < …
-  std::vector<ChainOptions> chains;            // of each level from the lowest
-  Eigen::VectorXd centre;                      // u_c
-  Eigen::VectorXd target;                      // of the Monte Carlo error of each u; infinite: no matter
-  std::optional<std::size_t> replicates;       // instead of the target: as many as this
-  Eigen::MatrixXd noise;                       // predicted covariance of u^n, times n
+  int lowest = 3, highest = 3;              // l_min and L
+  std::vector<std::size_t> lengths = {32};  // T_0 < T_1 < …
+  std::vector<ChainOptions> chains;         // of each level from the lowest
+  Eigen::VectorXd centre;                   // u_c
+  Eigen::VectorXd target;                   // of the Monte Carlo error of each u; infinite: no matter
+  std::optional<std::size_t> replicates;    // instead of the target: as many as this
+  Eigen::MatrixXd noise;                    // predicted covariance of u^n, times n
 };
 
 struct StratifiedResult {
-  Eigen::VectorXd u, mc_se;       // on the line
-  std::vector<Cell> cells;        // means and standard deviations in units of θ, to first order
+  Eigen::VectorXd u, mc_se;  // on the line
+  std::vector<Cell> cells;   // means and standard deviations in units of θ, to first order
   std::uint64_t particle_steps = 0;
   std::size_t replicates = 0, reprojections = 0;
   bool out_of_time = false;
