@@ -10,7 +10,8 @@
 namespace mckean {
 namespace {
 
-constexpr std::size_t kChains = 8, kIterations = 30, kAveraged = 10, kFirstPaths = 3;
+constexpr std::size_t kChains = 8, kIterations = 30, kFirstPaths = 3;
+constexpr double kAveraged = 1.0 / 3;  // of a chain, the last ones
 constexpr int kMostRounds = 24;
 constexpr double kExploded = -1, kImpossible = -2;
 
@@ -63,12 +64,13 @@ class Climber {
 };
 
 std::vector<double> climb_once(const Problem& problem, const ChainOptions& options, ChainIdentity id,
-                               const std::vector<bool>& free) {
+                               std::size_t iterations, const std::vector<bool>& free) {
   Climber climber(problem, options, id, free);
+  const auto averaged = static_cast<std::size_t>(std::ceil(kAveraged * static_cast<double>(iterations)));
   Eigen::VectorXd mean = Eigen::VectorXd::Zero(climber.u().size());
-  for (std::size_t i = 0; i < kIterations; ++i) {
+  for (std::size_t i = 0; i < iterations; ++i) {
     climber.iterate();
-    if (i + kAveraged >= kIterations) mean += climber.u() / static_cast<double>(kAveraged);
+    if (i + averaged >= iterations) mean += climber.u() / static_cast<double>(averaged);
   }
   std::vector<double> out{static_cast<double>(climber.particle_steps())};
   out.insert(out.end(), mean.begin(), mean.end());
@@ -83,13 +85,15 @@ struct Round {
 Round climb_round(Workbench& bench, const std::string& group, ChainOptions options, int level, const Eigen::VectorXd& u,
                   const std::vector<bool>& free) {
   options.start = from_line(bench.model(), u);
+  const std::size_t iterations = affordable(bench.problem, {u, level, options}, kIterations);
   std::vector<Task> tasks;
   for (std::uint32_t c = 0; c < kChains; ++c) tasks.push_back({group, c});
   const auto results = bench.runner.run(tasks, [&](std::size_t c, std::stop_token stop) {
     ChainOptions chain = options;
     chain.stop = std::move(stop);
     try {
-      return climb_once(bench.problem, chain, {seed_of(bench.seed, group), static_cast<std::uint32_t>(c), level}, free);
+      return climb_once(bench.problem, chain, {seed_of(bench.seed, group), static_cast<std::uint32_t>(c), level},
+                        iterations, free);
     } catch (const Explosion&) {
       return std::vector<double>{kExploded};
     }

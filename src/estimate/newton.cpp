@@ -93,7 +93,7 @@ Maximum find_maximum(Workbench& bench, const std::string& group, Place place, co
                      std::vector<bool> free) {
   Maximum out;
   MatrixXd w = shortened(first_whitening(first, free));
-  std::size_t iterations = kIterations;
+  std::size_t iterations = affordable(bench.problem, place, kIterations);
   for (int round = 0; round < kMostRounds; ++round) {
     const Look look = look_around(bench, fmt::format("{} {}", group, round), place, w, iterations);
     const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(look.slope);
@@ -134,7 +134,7 @@ Maximum find_maximum(Workbench& bench, const std::string& group, Place place, co
     const bool far = std::ranges::any_of(scale, [](double s) { return s > 2 || s < 0.5; });
     // Directions that cannot be looked at from further away and are not seen by now stay unseen.
     const bool wide =
-        ((next - directions * scale.asDiagonal()).cwiseAbs().maxCoeff() > 0) && iterations >= 8 * kIterations;
+        ((next - directions * scale.asDiagonal()).cwiseAbs().maxCoeff() > 0) && iterations >= 3 * kIterations;
     bench.observer.message(
         fmt::format("maximum, round {}: {}; a step of {:.2g} standard errors, which are known to {:.0f} %", round + 1,
                     parameters_to_text(bench.model(), from_line(bench.model(), place.u)), step_length, 100 * worst));

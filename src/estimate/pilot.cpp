@@ -13,13 +13,13 @@ namespace {
 using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr int kFirstLevel = 3, kMostLevel = 10;
-constexpr std::size_t kFirstParticles = 64, kMostParticles = 4096;
+constexpr std::size_t kFirstParticles = 32, kMostParticles = 4096;
 constexpr std::size_t kFirstLaw = 256, kLeastLaw = 256, kMostLaw = 16384;
 constexpr double kRenewal = 0.2;     // of any point of a path, by one iteration
 constexpr double kNegligible = 0.1;  // of a standard error
 constexpr double kForgotten = 16;    // T_0 / n0: 1/17 of the pilot's error is left after T_0 iterations
 constexpr std::size_t kLooks = 8, kLookIterations = 24;
-constexpr double kLeastReplicates = 24, kCheapLawWork = 2e9;  // particle-steps
+constexpr double kLeastReplicates = 24, kCheapLawWork = 1e9;  // particle-steps
 constexpr std::size_t kCheapLaw = 4096;
 
 std::size_t steps_of(const Problem& problem, int level) { return problem.schedule(level).grid.points.size(); }
@@ -64,7 +64,10 @@ class Explorer {
 
   Probe look(const std::string& name, const Place& place, std::size_t iterations, bool curvature = false) {
     const Probe p = probe(bench_, group_ + name, std::span(&place, 1),
-                          {.chains = kLooks, .iterations = iterations, .burn_in = 10, .curvature = curvature})[0];
+                          {.chains = kLooks,
+                           .iterations = affordable(bench_.problem, place, iterations),
+                           .burn_in = 10,
+                           .curvature = curvature})[0];
     if (!p.found) throw NumericalError(p.problem);
     return p;
   }
@@ -190,8 +193,10 @@ class Explorer {
     for (int p = 0; p <= options_.most_p; ++p) plan.lengths.push_back(T0 << p);
     plan.noise = inverse() * out_.maximum.here.noise() * inverse();
     // A larger law where it costs little: chains of this length, as many as there are at least, should not feel it.
-    const double work =
-        3.0 * kLeastReplicates * static_cast<double>(T0 * bench_.problem.schedule(plan.highest).grid.steps());
+    double steps = 0;
+    for (int l = plan.lowest; l <= plan.highest; ++l)
+      steps += (l > plan.lowest ? 1.5 : 1) * static_cast<double>(bench_.problem.schedule(l).grid.steps());
+    const double work = 3 * kLeastReplicates * static_cast<double>(T0) * steps;
     law_ = std::max(law_, static_cast<std::size_t>(std::min(kCheapLawWork / work, double{kCheapLaw}) / 64) * 64);
     for (level_ = plan.lowest; level_ <= plan.highest; ++level_) {
       ChainOptions chain = place.chain;

@@ -89,6 +89,12 @@ Probe summarise(std::span<const HeldMoments> chains, const Effort& effort, const
 }
 }  // namespace
 
+std::size_t affordable(const Problem& problem, const Place& place, std::size_t wanted) {
+  constexpr double kLong = 4e5;  // particle-steps of an iteration
+  const double one = expected_cost(problem, place, {.iterations = 1, .burn_in = 0});
+  return static_cast<std::size_t>(std::ceil(static_cast<double>(wanted) * std::clamp(kLong / one, 0.4, 1.0)));
+}
+
 std::vector<Probe> probe(Workbench& bench, const std::string& group, std::span<const Place> places,
                          const Effort& effort) {
   std::vector<Task> tasks;

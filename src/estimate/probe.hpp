@@ -47,6 +47,10 @@ struct Probe {
   Eigen::MatrixXd noise() const { return score_error * static_cast<double>(iterations); }
 };
 
+// As many iterations as wanted, or fewer (down to 40 %) where each is so long, with many series or fine steps, that it
+// also tells much.
+std::size_t affordable(const Problem&, const Place&, std::size_t wanted);
+
 // All places in one batch of tasks, named `group` and their number.
 std::vector<Probe> probe(Workbench&, const std::string& group, std::span<const Place>, const Effort&);
 
