@@ -10,12 +10,12 @@
 namespace mckean {
 namespace {
 
-constexpr double kDistance = 2;         // of the points, in standard errors
+constexpr double kDistance = 1.25;      // of the points, in standard errors
 constexpr double kFloor = 0.04;         // of the observed over the complete-data information, in a first guess
 constexpr double kAccuracy = 0.06;      // relative, that the standard errors shall have
 constexpr double kLongestStep = 2;      // of the centre, in standard errors
 constexpr double kLongestOnLine = 1.5;  // of a point from the centre, where standard errors are unknown or huge
-constexpr int kMostRounds = 10;
+constexpr int kMostRounds = 16;
 constexpr std::size_t kChains = 4, kIterations = 24, kMostIterations = 4000;
 
 using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
@@ -104,19 +104,27 @@ Maximum find_maximum(Workbench& bench, const std::string& group, Place place, co
     VectorXd scale(values.size()), step = VectorXd::Zero(place.u.size());
     out.undetermined.clear();
     double step_length = 0, worst = 0;
+    bool flat = true;  // along all directions that the data do not determine
     std::vector<Index> known;
     for (Index k = 0; k < values.size(); ++k) {
       const VectorXd direction = directions.col(k);
       const bool determined = values[k] > 2.5 * error && values[k] > 1e-6;
       // Up to four times as far where the information is small or unknown, nearer where it is large.
       scale[k] = 1 / std::sqrt(std::max({values[k], error, 1.0 / 16}));
+      const VectorXd e = eigen.eigenvectors().col(k);
+      const double slope = e.dot(look.score), slope_error = std::sqrt(e.dot(look.score_error * e));
       if (!determined) {
         out.undetermined.push_back(direction.normalized());
+        if (std::abs(slope) > 3 * slope_error) {
+          // Still on the way: a Newton step with the largest curvature that it may have.
+          flat = false;
+          step += direction * std::clamp(slope / (std::max(values[k], 0.0) + 2.5 * error), -kLongestStep, kLongestStep);
+        }
         continue;
       }
       known.push_back(k);
       worst = std::max(worst, error / values[k] / 2);
-      const double s = eigen.eigenvectors().col(k).dot(look.score) / std::sqrt(values[k]);  // in standard errors
+      const double s = slope / std::sqrt(values[k]);  // in standard errors
       step_length = std::max(step_length, std::abs(s));
       step += direction * s / std::sqrt(values[k]) * std::min(1.0, kLongestStep / std::max(std::abs(s), 1e-300));
     }
@@ -139,12 +147,13 @@ Maximum find_maximum(Workbench& bench, const std::string& group, Place place, co
         fmt::format("maximum, round {}: {}; a step of {:.2g} standard errors, which are known to {:.0f} %", round + 1,
                     parameters_to_text(bench.model(), from_line(bench.model(), place.u)), step_length, 100 * worst));
     const double noise = look.score_error.size() ? std::sqrt(look.score_error.diagonal().maxCoeff()) : 0;
-    out.converged = step_length < 1 + 2 * noise && out.undetermined.empty() && !known.empty();
-    if (out.converged && !far && worst <= kAccuracy) break;
-    if (!out.undetermined.empty() && wide) break;
-    // As many iterations as the accuracy needs, but in steps: the distances change too.
+    out.converged = step_length < 1 + 2 * noise && flat && !known.empty();
+    if (out.converged && out.undetermined.empty() && !far && worst <= kAccuracy) break;
+    if (!out.undetermined.empty() && flat && wide) break;
+    // As many iterations as the accuracy needs, but in steps: the distances change too, and on the way less will do.
+    const double most = flat && step_length < 2 ? 6.0 : 1.5;
     const double needed = std::pow(std::max(error, 0.02) / (2 * kAccuracy * std::max(0.25, values.minCoeff())), 2);
-    iterations = std::min(kMostIterations, static_cast<std::size_t>(std::clamp(1.2 * needed, 1.0, 6.0) *
+    iterations = std::min(kMostIterations, static_cast<std::size_t>(std::clamp(1.2 * needed, 1.0, most) *
                                                                     static_cast<double>(iterations)));
     w = next;
   }
