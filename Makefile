@@ -3,19 +3,22 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: help build test demo bench lint format fuzz asan tsan clean install-deps install-build-deps
+.PHONY: help build test demo bench study lint format fuzz asan tsan clean install-deps install-build-deps
 
 # The whole list of what is needed, all from Debian 12: to build the program and its tests, and to check them.
 BUILD_PACKAGES := cmake ninja-build g++ python3 libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev \
-  libeigen3-dev libgtest-dev librandom123-dev
+  libeigen3-dev libsqlite3-dev libssl-dev libopenmpi-dev openmpi-bin libgtest-dev librandom123-dev
 CHECK_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev
 
 # Seconds that each fuzz target runs in `make fuzz` and in `make test`.
 FUZZ_SECONDS ?= 300
 TEST_FUZZ_SECONDS ?= 20
 
+# The part of the study that `make study` runs.
+PART ?= all
+
 CORES := $(shell nproc)
-SOURCES = $(shell find include src tests bench -name '*.cpp' -o -name '*.hpp')
+SOURCES = $(shell find include src tests bench experiments -name '*.cpp' -o -name '*.hpp')
 
 help:  ## this list
 	@sed -n 's/^\([a-z -]*\):.*##/\1:/p' Makefile
@@ -42,10 +45,14 @@ bench: install-build-deps build/build.ninja  ## how fast it is
 	cmake --build --preset release
 	@set -e; for program in build/bench/*_bench; do echo "$$program"; "$$program"; done
 
+study: install-build-deps build/build.ninja  ## fits against exact answers (long); PART=benchmark|zscores|work|coverage|failures
+	cmake --build --preset release --target mckean_program mckean_exact
+	/usr/bin/python3 experiments/study.py $(PART) --mckean build/mckean --out build/study
+
 lint: install-deps build-lint/build.ninja  ## formatting and clang-tidy; any finding fails
 	@clang-format --dry-run -Werror $(SOURCES)
 	@cmake --build build-lint --target help >/dev/null  # looks for new files
-	@run-clang-tidy -quiet -p build-lint -j $(CORES) '$(CURDIR)/(src|tests|bench)/.*\.cpp$$' >build-lint/tidy.log 2>&1 \
+	@run-clang-tidy -quiet -p build-lint -j $(CORES) '$(CURDIR)/(src|tests|bench|experiments)/.*\.cpp$$' >build-lint/tidy.log 2>&1 \
 	  || { grep -E -A 4 '(warning|error):' build-lint/tidy.log; exit 1; }
 
 format: install-deps  ## formats all sources in place

@@ -1,18 +1,25 @@
-// Times pieces of work against each other: best of many, interleaved, so that both see the same machine.
+// Times pieces of work against each other: best of many, interleaved, so that all see the same machine.
 #pragma once
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <functional>
 #include <limits>
 #include <vector>
 
 namespace bench {
 
+// Of this thread alone: what other programs take of the processor does not count.
+inline double seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 inline double once(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = seconds();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return seconds() - start;
 }
 
 // The shortest time of each piece over `rounds` rounds in which all take their turn.

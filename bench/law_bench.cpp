@@ -65,13 +65,21 @@ int main() {
                best[0] / best[i + 1]);
 
   fmt::print("cost against N (level 6) and level (N = 512), ns a particle-step\n");
-  for (const std::size_t particles : {64ul, 512ul, 4096ul, 32768ul, 262144ul}) {
-    const double t = bench::best_of(3, {[&] { law(particles, 6, particles > 10000 ? 1 : 20, kernels()); }})[0];
-    fmt::print("  N = {:<8} {:8.2f}\n", particles,
-               1e9 * t / static_cast<double>(particles * 64 * (particles > 10000 ? 1 : 20)));
-  }
-  for (const int level : {0, 2, 4, 6, 8, 10}) {
-    const double t = bench::best_of(3, {[&] { law(512, level, 20, kernels()); }})[0];
-    fmt::print("  level {:<6} {:8.2f}\n", level, 1e9 * t / (512.0 * 20 * std::ldexp(1, level)));
+  struct Row {
+    std::size_t particles;
+    int level;
+    double horizon;
+  };
+  std::vector<Row> rows;
+  for (const std::size_t particles : {64, 512, 4096, 32768, 262144})
+    rows.push_back({particles, 6, particles > 10000 ? 1.0 : 20.0});
+  for (const int level : {0, 2, 4, 6, 8, 10}) rows.push_back({512, level, 20});
+  pieces.clear();
+  for (const Row& r : rows) pieces.push_back([&] { law(r.particles, r.level, r.horizon, kernels()); });
+  const std::vector<double> times = bench::best_of(8, pieces);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& [particles, level, horizon] = rows[i];
+    fmt::print("  N = {:<8} level {:<4} {:8.2f}\n", particles, level,
+               1e9 * times[i] / (static_cast<double>(particles) * horizon * std::ldexp(1, level)));
   }
 }

@@ -25,6 +25,9 @@ struct Likelihood {
   double log_value;                   // log of an unbiased estimate of p(y | θ)
   std::uint64_t particle_steps;       // Euler updates of one particle
   std::vector<std::string> warnings;  // observations at which one particle carries all the weight
+  // (y − its prediction)/sd of the prediction, from all observations before it: series by series, row by row, column
+  // by column. NaN where y is missing or its distribution has no moments.
+  std::vector<double> prediction_errors;
 };
 
 // Estimates that are pure functions of (model, data, options, θ, replicate). One object serves many threads.

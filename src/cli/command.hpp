@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mckean/model.hpp"
+#include "run/world.hpp"
 
 namespace mckean::cli {
 
@@ -52,5 +53,8 @@ void add_simulate(CLI::App&);
 void add_loglik(CLI::App&);
 void add_score(CLI::App&);
 void add_smooth(CLI::App&);
-void add_fit(CLI::App&);
+void add_fit(CLI::App&, World&);
+void add_resume(CLI::App&, World&);
+void add_export(CLI::App&);
+void add_runs(CLI::App&);
 }  // namespace mckean::cli

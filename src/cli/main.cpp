@@ -5,15 +5,21 @@
 #include <new>
 
 #include "cli/command.hpp"
+#include "estimate/tasks.hpp"
 #include "expr/parse.hpp"
 #include "program/kernels.hpp"
+#include "run/failure.hpp"
 
 namespace {
 
-constexpr int kFailed = 1, kBadInput = 2;
+constexpr int kFailed = 1, kBadInput = 2, kInterrupted = 130;
 
-int complain(int status, const std::string& message) {
-  fmt::print(stderr, "mckean: {}\n", message);
+// Of ranks that all fail, the first speaks; one that fails alone says which it is, and ends the others.
+int complain(mckean::World& world, int status, const std::string& message) {
+  if (world.first()) fmt::print(stderr, "mckean: {}\n", message);
+  std::fflush(stderr);
+  if (!world.all_failed() && !world.first())
+    fmt::print(stderr, "mckean: rank {} on {}: {}\n", world.rank(), world.host(), message);
   return status;
 }
 
@@ -28,12 +34,11 @@ std::string usage_problem(const CLI::App& app, const CLI::ParseError& e, const s
     return fmt::format("'{}' is not understood: a command comes first, one of {}", first, fmt::join(known, ", "));
   return fmt::format("there is no command '{}'; {}", first, mckean::suggestion(first, known));
 }
-}  // namespace
 
-int main(int argc, char** argv) {
+int run_command(mckean::World& world, int argc, char** argv) {
   CLI::App app("Maximum-likelihood estimation for partially observed McKean-Vlasov diffusions.", "mckean");
-  app.set_version_flag("--version",
-                       fmt::format("mckean {} ({} vector instructions)", MCKEAN_VERSION, mckean::kernels().name));
+  app.set_version_flag("--version", fmt::format("mckean {} ({} vector instructions; {})", MCKEAN_VERSION,
+                                                mckean::kernels().name, mckean::mpi_version()));
   app.require_subcommand(1);
   mckean::cli::add_new(app);
   mckean::cli::add_check(app);
@@ -41,22 +46,42 @@ int main(int argc, char** argv) {
   mckean::cli::add_loglik(app);
   mckean::cli::add_score(app);
   mckean::cli::add_smooth(app);
-  mckean::cli::add_fit(app);
+  mckean::cli::add_fit(app, world);
+  mckean::cli::add_resume(app, world);
+  mckean::cli::add_export(app);
+  mckean::cli::add_runs(app);
   try {
     app.parse(argc, argv);
-    if (std::fflush(stdout) != 0) return complain(kFailed, "the result could not be written to stdout; is it full?");
+    if (std::fflush(stdout) != 0)
+      return complain(world, kFailed, "the result could not be written to stdout; is it full?");
     return 0;
   } catch (const CLI::Success& e) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
-    return complain(kBadInput, usage_problem(app, e, argc > 1 ? argv[1] : ""));
+    return complain(world, kBadInput, usage_problem(app, e, argc > 1 ? argv[1] : ""));
   } catch (const mckean::InputError& e) {
-    return complain(kBadInput, e.what());
+    return complain(world, kBadInput, e.what());
+  } catch (const mckean::Stopped&) {
+    world.all_failed();  // the command has said what there is to say
+    return kInterrupted;
+  } catch (const mckean::RunError& e) {
+    return complain(world, kFailed, e.what());
   } catch (const mckean::NumericalError& e) {
-    return complain(kFailed, e.what());
+    return complain(world, kFailed, e.what());
   } catch (const std::bad_alloc&) {
-    return complain(kFailed, "not enough memory; lower --particles, --law-particles or --level");
+    return complain(world, kFailed, "not enough memory; lower --particles, --law-particles or --level");
   } catch (const std::exception& e) {
-    return complain(kFailed, fmt::format("internal error: {}; please report it", e.what()));
+    return complain(world, kFailed, fmt::format("internal error: {}; please report it", e.what()));
+  }
+}
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    mckean::World world;
+    return run_command(world, argc, argv);
+  } catch (const mckean::RunError& e) {
+    fmt::print(stderr, "mckean: {}\n", e.what());
+    return kFailed;
   }
 }

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "estimate/line.hpp"
+
 namespace mckean {
 
 double StepRule::at(std::size_t n) const { return gamma * std::pow(n0 + static_cast<double>(n), -rho); }
@@ -15,12 +17,18 @@ constexpr std::size_t kMostReprojections = 20;
 // Half-widths of the first compact set: wide enough that a chain that converges hardly ever meets it.
 double reach(double start) { return 10 * (1 + std::abs(start)); }
 
-LawNoise kernel_law(const ChainIdentity& id, std::uint32_t n) {
-  return {{id.seed, id.replicate, n, Purpose::law_start}, {id.seed, id.replicate, n, Purpose::law}};
+LawNoise law_noise(const ChainIdentity& id, std::uint32_t n, const ChainOptions& o, Purpose start, Purpose path) {
+  LawNoise noise{{id.seed, id.replicate, n, start}, {id.seed, id.replicate, n, path}};
+  noise.start.antithetic = noise.path.antithetic = o.antithetic_laws;
+  return noise;
 }
 
-LawNoise score_law(const ChainIdentity& id, std::uint32_t n) {
-  return {{id.seed, id.replicate, n, Purpose::score_law_start}, {id.seed, id.replicate, n, Purpose::score_law}};
+LawNoise kernel_law(const ChainIdentity& id, std::uint32_t n, const ChainOptions& o) {
+  return law_noise(id, n, o, Purpose::law_start, Purpose::law);
+}
+
+LawNoise score_law(const ChainIdentity& id, std::uint32_t n, const ChainOptions& o) {
+  return law_noise(id, n, o, Purpose::score_law_start, Purpose::score_law);
 }
 
 LawOptions law_options(const Problem& problem, const ChainOptions& o, Derivative derivative, double margin) {
@@ -50,8 +58,9 @@ std::string chain_name(std::uint32_t replicate) {
 
 // Failures say which replicate, level, iteration and parameters they belong to.
 template <class Work>
-void with_context(const Model& model, const ChainIdentity& id, std::uint32_t n, std::span<const double> theta,
-                  Work&& work) {
+void with_context(const Model& model, const ChainOptions& o, const ChainIdentity& id, std::uint32_t n,
+                  std::span<const double> theta, Work&& work) {
+  if (o.stop.stop_requested()) throw Stopped{};
   try {
     work();
   } catch (const NumericalError& e) {
@@ -62,23 +71,12 @@ void with_context(const Model& model, const ChainIdentity& id, std::uint32_t n, 
 }  // namespace
 
 Iterate::Iterate(const Model& model, const ChainOptions& options)
-    : model_(model), options_(options), start_(static_cast<Eigen::Index>(model.parameters().size())) {
-  for (Eigen::Index p = 0; p < start_.size(); ++p)
-    start_[p] = model.parameters()[static_cast<std::size_t>(p)].to_line(options.start[static_cast<std::size_t>(p)]);
-  u_ = start_;
-}
+    : model_(model), options_(options), start_(to_line(model, options.start)), u_(start_) {}
 
-std::vector<double> Iterate::theta() const {
-  std::vector<double> theta;
-  for (Eigen::Index p = 0; p < u_.size(); ++p)
-    theta.push_back(model_.parameters()[static_cast<std::size_t>(p)].from_line(u_[p]));
-  return theta;
-}
+std::vector<double> Iterate::theta() const { return from_line(model_, u_); }
 
 bool Iterate::move(std::size_t n, std::span<const double> score) {
-  Eigen::VectorXd h(u_.size());
-  for (Eigen::Index p = 0; p < u_.size(); ++p)
-    h[p] = score[static_cast<std::size_t>(p)] * model_.parameters()[static_cast<std::size_t>(p)].slope(u_[p]);
+  Eigen::VectorXd h = Eigen::Map<const Eigen::VectorXd>(score.data(), u_.size()).cwiseProduct(slopes(model_, u_));
   if (options_.precondition.size() > 0) h = options_.precondition * h;
   const Eigen::VectorXd before = u_;
   u_ += options_.step.at(n) * h;
@@ -92,6 +90,8 @@ bool Iterate::move(std::size_t n, std::span<const double> score) {
                               parameters_to_text(model_, theta())));
   return false;
 }
+
+void Iterate::place(std::span<const double> theta) { u_ = to_line(model_, theta); }
 
 void Iterate::return_to_start(const std::string& reason) {
   if (++reprojections_ > kMostReprojections)
@@ -112,7 +112,7 @@ Chain::Chain(const Problem& problem, const ChainOptions& options, ChainIdentity 
               {.particles = options.particles, .smoother = options.smoother, .precision = options.precision}),
       score_(problem.system(), schedule_),
       last_(score_.zero()) {
-  with_context(problem.model(), id_, 0, theta(), [&] { begin(); });
+  with_context(problem.model(), options_, id_, 0, theta(), [&] { begin(); });
 }
 
 // A fresh law, and new paths of all series given it: all or none, should a particle leave a window. `particles` is what
@@ -121,7 +121,7 @@ template <class Draw>
 void Chain::replace_paths(std::span<const double> now, std::size_t particles, Draw&& draw) {
   with_wide_enough_law(
       [&](double margin) {
-        return draw_law(problem_.system(), schedule_.grid, now, kernel_law(id_, n_),
+        return draw_law(problem_.system(), schedule_.grid, now, kernel_law(id_, n_, options_),
                         law_options(problem_, options_, Derivative::none, margin));
       },
       [&](const LawPath& law) {
@@ -144,11 +144,11 @@ void Chain::draw_paths(std::span<const double> now) {
                 [&](std::size_t s, const KernelNoise& noise) { return filter_.step(s, paths_[s], noise); });
 }
 
-PathScore Chain::score_at(std::span<const double> theta) {
+PathScore Chain::score_given(std::span<const double> theta, std::uint32_t law_number) {
   score_.set_parameters(theta);
   return with_wide_enough_law(
       [&](double margin) {
-        return draw_law(problem_.system(), schedule_.grid, theta, score_law(id_, n_),
+        return draw_law(problem_.system(), schedule_.grid, theta, score_law(id_, law_number, options_),
                         law_options(problem_, options_, options_.derivative, margin));
       },
       [&](const LawPath& law) {
@@ -162,13 +162,13 @@ PathScore Chain::score_at(std::span<const double> theta) {
 void Chain::move_paths() {
   ++n_;
   const auto now = theta();
-  with_context(problem_.model(), id_, n_, now, [&] { draw_paths(now); });
+  with_context(problem_.model(), options_, id_, n_, now, [&] { draw_paths(now); });
 }
 
 const PathScore& Chain::advance(bool hold) {
   ++n_;
   const auto now = theta();
-  with_context(problem_.model(), id_, n_, now, [&] {
+  with_context(problem_.model(), options_, id_, n_, now, [&] {
     try {
       draw_paths(now);
       last_ = score_at(now);
@@ -194,7 +194,7 @@ CoupledChain::CoupledChain(const Problem& problem, const ChainOptions& options, 
               {.particles = options.particles, .smoother = options.smoother, .precision = options.precision}),
       fine_score_(problem.system(), fine_schedule_),
       coarse_score_(problem.system(), coarse_schedule_) {
-  with_context(problem.model(), id_, 0, fine(), [&] { begin(); });
+  with_context(problem.model(), options_, id_, 0, fine(), [&] { begin(); });
 }
 
 void CoupledChain::begin() {
@@ -202,7 +202,8 @@ void CoupledChain::begin() {
   with_wide_enough_law(
       [&](double margin) {
         return draw_coupled_laws(problem_.system(), fine_schedule_.grid, coarse_schedule_.grid, now, coarse_now,
-                                 kernel_law(id_, n_), law_options(problem_, options_, Derivative::none, margin),
+                                 kernel_law(id_, n_, options_),
+                                 law_options(problem_, options_, Derivative::none, margin),
                                  options_.coarse_law_particles);
       },
       [&](const std::pair<LawPath, LawPath>& laws) {
@@ -230,7 +231,7 @@ void CoupledChain::advance() {
            law_cost(laws.second, coarse_schedule_.grid.steps(), derivative);
   };
   const auto iterate = [&] {
-    const LawNoise inner = kernel_law(id_, n_), outer = score_law(id_, n_);
+    const LawNoise inner = kernel_law(id_, n_, options_), outer = score_law(id_, n_, options_);
     with_wide_enough_law(draw(inner, Derivative::none), [&](const std::pair<LawPath, LawPath>& laws) {
       filter_.set_laws(laws.first, laws.second, now, coarse_now);
       std::vector<CoupledFilter::Pair> drawn;
@@ -254,7 +255,7 @@ void CoupledChain::advance() {
     const bool stays = fine_.move(n_, h.gradient), coarse_stays = coarse_.move(n_, coarse_h.gradient);
     if (!stays || !coarse_stays) begin();
   };
-  with_context(problem_.model(), id_, n_, now, [&] {
+  with_context(problem_.model(), options_, id_, n_, now, [&] {
     try {
       iterate();
     } catch (const Explosion& e) {

@@ -4,6 +4,7 @@
 #include <Eigen/Dense>
 
 #include "estimate/problem.hpp"
+#include "estimate/tasks.hpp"
 #include "score/score.hpp"
 
 namespace mckean {
@@ -21,10 +22,14 @@ struct ChainOptions {
   Smoother smoother = Smoother::backward;
   Derivative derivative = Derivative::tangent;
   NormalPrecision precision = NormalPrecision::single;
+  // Laws of pairs of particles with opposite noise: where the mean field is nearly linear in the law, its noise
+  // almost cancels. Off for the algorithms as printed.
+  bool antithetic_laws = false;
   StepRule step{};
   // In front of the score, on the line on which bounded parameters are unbounded; empty: the identity.
   Eigen::MatrixXd precondition{};
   std::vector<double> start{};  // θ_0
+  std::stop_token stop{};       // asked before every iteration; then Stopped is thrown
 };
 
 // θ on the line, moved by scores, inside a growing sequence of compact sets: leaving one returns it to the start and
@@ -35,6 +40,7 @@ class Iterate {
   std::vector<double> theta() const;
   // θ ← θ + γ_n P H; false where it had to be returned to the start.
   bool move(std::size_t n, std::span<const double> score);
+  void place(std::span<const double> theta);
   // Back to the start, and a larger set; throws NumericalError once too often, with the last reason.
   void return_to_start(const std::string& reason);
   std::size_t reprojections() const { return reprojections_; }
@@ -63,7 +69,8 @@ class Chain {
   // A new path at the present θ, its score by a fresh law, and θ moved by it (unless `hold`).
   const PathScore& advance(bool hold = false);
 
-  void move_paths();  // new paths only, at the same θ
+  void move_paths();                                                    // new paths only, at the same θ
+  void place(std::span<const double> theta) { iterate_.place(theta); }  // for whoever moves θ by another rule
 
   std::vector<double> theta() const { return iterate_.theta(); }
   const std::vector<Path>& paths() const { return paths_; }  // series by series
@@ -71,13 +78,16 @@ class Chain {
   std::size_t reprojections() const { return iterate_.reprojections(); }
   std::uint64_t particle_steps() const { return particle_steps_; }
   // H of the present paths at another θ, with the law's noise of the last advance.
-  PathScore score_at(std::span<const double> theta);
+  PathScore score_at(std::span<const double> theta) { return score_given(theta, n_); }
+  // The same with a law that no iteration uses.
+  PathScore score_with_another_law(std::span<const double> theta) { return score_given(theta, ~n_); }
 
  private:
   template <class Draw>
   void replace_paths(std::span<const double> theta, std::size_t particles, Draw&& draw);
   void begin();
   void draw_paths(std::span<const double> theta);
+  PathScore score_given(std::span<const double> theta, std::uint32_t law);
 
   const Problem& problem_;
   ChainOptions options_;

@@ -4,131 +4,264 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include "estimate/checks.hpp"
+#include "estimate/line.hpp"
+#include "quadrature/maximise.hpp"
 
 namespace mckean {
 namespace {
 
-constexpr std::size_t kHeldChains = 8;
+using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
-// Several held chains, numbered from id.replicate.
-HeldMoments hold_all(const Problem& problem, const ChainOptions& chain, const ChainIdentity& id,
-                     const Executor& execute, const HoldOptions& held) {
-  std::vector<HeldMoments> all(kHeldChains);
-  execute(kHeldChains, [&](std::size_t r) {
-    all[r] = hold(problem, chain, {id.seed, id.replicate + static_cast<std::uint32_t>(r), id.level}, held);
-  });
-  return average(all);
+constexpr std::size_t kDefaultReplicates = 200;
+constexpr double kShareOfError = 0.1;  // Monte Carlo error over standard error, by default
+
+// The observed information at an estimate of `paper` or `single`, by Louis' identity.
+std::vector<std::optional<Interval>> intervals_at(Workbench& bench, const Place& place,
+                                                  std::vector<std::string>& warnings) {
+  const std::vector<bool> none(static_cast<std::size_t>(place.u.size()), false), all(none.size(), true);
+  const auto theta = from_line(bench.model(), place.u);
+  const Probe p = probe(bench, "information", std::span(&place, 1),
+                        {.chains = 8, .iterations = 60, .burn_in = 20, .curvature = true})[0];
+  if (!p.found) {
+    warnings.push_back(fmt::format("no standard errors: the information at the estimate has no value; {}", p.problem));
+    return intervals(bench.model(), theta, {}, none);
+  }
+  const auto covariance = inverse_if_positive(p.louis);
+  if (covariance) return intervals(bench.model(), theta, *covariance, all);
+  warnings.push_back(
+      "the observed information is not positive definite at the estimate: the estimate is not at a maximum, or some "
+      "combination of the parameters is not determined; no standard errors");
+  return intervals(bench.model(), theta, {}, none);
 }
 
-void require_finite(const Model& model, const EstimateSummary& estimate) {
-  for (std::size_t p = 0; p < estimate.value.size(); ++p)
-    if (!std::isfinite(estimate.value[p]) || !std::isfinite(estimate.mc_se[p]))
+std::vector<double> flat(const Replicate& r) {
+  std::vector<double> out{static_cast<double>(r.level), static_cast<double>(r.p), static_cast<double>(r.particle_steps),
+                          static_cast<double>(r.reprojections)};
+  out.insert(out.end(), r.difference.begin(), r.difference.end());
+  out.insert(out.end(), r.estimate.begin(), r.estimate.end());
+  return out;
+}
+
+Replicate replicate(const std::vector<double>& v) {
+  const auto n = static_cast<std::ptrdiff_t>((v.size() - 4) / 2);
+  return {static_cast<int>(v[0]),       static_cast<int>(v[1]),           {v.begin() + 4, v.begin() + 4 + n},
+          {v.begin() + 4 + n, v.end()}, static_cast<std::uint64_t>(v[2]), static_cast<std::size_t>(v[3])};
+}
+
+// Procedures 1 and 2 as printed: replicates whose mean is the answer.
+FitResult fit_replicated(Workbench& bench, const FitOptions& options) {
+  const Model& model = bench.model();
+  EstimatorOptions settings = options.replicated;
+  FitResult out;
+  // Information by the better smoother, whatever the estimator uses.
+  const auto place = [&](int level, const std::vector<double>& theta) {
+    Place p{to_line(model, theta), level, settings.chain};
+    p.chain.smoother = can_sample_backward(model) ? Smoother::backward : Smoother::genealogy;
+    const std::size_t times = bench.problem.schedule(level).grid.points.size();
+    p.chain.particles = settings.particles.at(level, settings.highest, times, 2);
+    p.chain.law_particles = p.chain.coarse_law_particles = settings.law_particles.at(level, settings.highest, times);
+    return p;
+  };
+  if (settings.chain.precondition.size() == 0)
+    settings.chain.precondition =
+        complete_data_scale(bench, place(settings.lowest, settings.chain.start).chain, settings.lowest, out.warnings);
+  const MultilevelEstimator estimator(bench.problem, settings);
+  std::vector<Task> tasks;
+  for (std::uint32_t r = 0; r < options.replicates.value_or(kDefaultReplicates); ++r)
+    tasks.push_back({"replicate", r, estimator.expected_cost(r)});
+  std::vector<Replicate> all;
+  for (const auto& v : bench.runner.run(tasks, [&](std::size_t r, std::stop_token stop) {
+         return flat(estimator(static_cast<std::uint32_t>(r), std::move(stop)));
+       }))
+    all.push_back(replicate(v));
+  const EstimateSummary summary = summarise(std::span<const Replicate>(all));
+  for (std::size_t p = 0; p < summary.value.size(); ++p)
+    if (!std::isfinite(summary.value[p]) || !std::isfinite(summary.mc_se[p]))
       throw NumericalError(fmt::format(
           "the replicates of '{}' are too large to be averaged: their chains do not converge; lower --step, or start "
           "elsewhere with --set",
           model.parameters()[p].name));
+  bench.particle_steps += summary.particle_steps;
+  out.value = summary.value, out.mc_se = summary.mc_se, out.cells = summary.cells;
+  out.replicates = all.size(), out.reprojections = summary.reprojections;
+  out.lowest = settings.lowest, out.highest = settings.highest, out.iterations = settings.iterations;
+  out.intervals.resize(out.value.size());
+  for (std::size_t p = 0; p < out.value.size(); ++p)
+    if (!model.parameters()[p].contains(out.value[p])) {
+      out.warnings.push_back(fmt::format("the estimate of '{}' lies outside its bounds; take more replicates",
+                                         model.parameters()[p].name));
+      return out;
+    }
+  const Place top = place(out.highest, out.value);
+  out.particles = top.chain.particles, out.law_particles = top.chain.law_particles;
+  out.intervals = intervals_at(bench, top, out.warnings);
+  for (std::size_t p = 0; p < out.value.size(); ++p)
+    if (out.intervals[p] && out.mc_se[p] > out.intervals[p]->std_error)
+      out.warnings.push_back(
+          fmt::format("the Monte Carlo error of '{}' exceeds its standard error, and its interval does not contain it; "
+                      "take more replicates, or --estimator stratified",
+                      model.parameters()[p].name));
+  return out;
+}
+
+// Starts of further pilots: from the model's, up to a factor of e or a unit and a half to either side on the line.
+std::vector<double> another_start(const Model& model, const std::vector<double>& start, std::uint64_t seed,
+                                  std::size_t k) {
+  const Stream stream(seed_of(seed, "starts"), static_cast<std::uint32_t>(k), 0, Purpose::data);
+  VectorXd u = to_line(model, start);
+  for (Index p = 0; p < u.size(); ++p)
+    u[p] += (2 * uniform(stream, 0, static_cast<std::uint32_t>(p)) - 1) * std::max(1.0, 0.75 * std::abs(u[p]));
+  return from_line(model, u);
+}
+
+// Pilots from all starts; the one with the highest likelihood, and a warning where others ended elsewhere.
+Pilot best_pilot(Workbench& bench, const FitOptions& options, std::vector<std::string>& warnings) {
+  std::vector<Pilot> pilots;
+  std::vector<LikelihoodSummary> likelihoods;
+  std::vector<std::string> failures;
+  for (std::size_t k = 0; k < options.starts; ++k) {
+    PilotOptions o = options.pilot;
+    if (k > 0) o.chain.start = another_start(bench.model(), o.chain.start, bench.seed, k);
+    bench.observer.message(fmt::format("start {}: {}", k + 1, parameters_to_text(bench.model(), o.chain.start)));
+    if (options.starts == 1) return explore(bench, "", o);
+    try {
+      Pilot pilot = explore(bench, fmt::format("start {} ", k), o);
+      likelihoods.push_back(likelihood_at(bench, fmt::format("start {} ", k), pilot.plan.highest,
+                                          from_line(bench.model(), pilot.maximum.u))
+                                .summary);
+      pilots.push_back(std::move(pilot));
+    } catch (const NumericalError& e) {
+      failures.push_back(fmt::format("start {} failed: {}", k + 1, e.what()));
+    }
+  }
+  if (pilots.empty()) throw NumericalError(failures[0]);
+  warnings.insert(warnings.end(), failures.begin(), failures.end());
+  const auto best = static_cast<std::size_t>(std::ranges::max_element(likelihoods, {}, &LikelihoodSummary::value) -
+                                             likelihoods.begin());
+  for (std::size_t k = 0; k < pilots.size(); ++k) {
+    const VectorXd away = pilots[best].maximum.information * (pilots[k].maximum.u - pilots[best].maximum.u);
+    const double distance = std::sqrt(std::max(0.0, away.dot(pilots[k].maximum.u - pilots[best].maximum.u)));
+    if (distance > 3)
+      warnings.push_back(
+          fmt::format("another maximum, or no convergence: a start ended at {}, log-likelihood {:.6g} "
+                      "(at the one reported {:.6g})",
+                      parameters_to_text(bench.model(), from_line(bench.model(), pilots[k].maximum.u)),
+                      likelihoods[k].value, likelihoods[best].value));
+  }
+  return std::move(pilots[best]);
+}
+
+FitResult fit_stratified(Workbench& bench, const FitOptions& options) {
+  const Model& model = bench.model();
+  FitResult out;
+  Pilot pilot = best_pilot(bench, options, out.warnings);
+  out.warnings.insert(out.warnings.end(), pilot.warnings.begin(), pilot.warnings.end());
+  const MatrixXd covariance = pilot.maximum.whitening * pilot.maximum.whitening.transpose();
+  const VectorXd se = covariance.diagonal().cwiseSqrt();
+  const std::vector<bool> known = determined(model, pilot, out.warnings);
+
+  StratifiedPlan& plan = pilot.plan;
+  plan.replicates = options.replicates;
+  plan.target = VectorXd::Constant(se.size(), std::numeric_limits<double>::infinity());
+  const VectorXd slope = slopes(model, plan.centre).cwiseAbs();
+  for (Index p = 0; p < se.size(); ++p)
+    if (se[p] > 0) plan.target[p] = options.tolerance ? *options.tolerance / slope[p] : kShareOfError * se[p];
+  const StratifiedResult found = estimate(bench, plan);
+  out.warnings.insert(out.warnings.end(), found.warnings.begin(), found.warnings.end());
+  out.value = from_line(model, found.u);
+  const VectorXd at = slopes(model, found.u).cwiseAbs().cwiseProduct(found.mc_se);
+  out.mc_se.assign(at.begin(), at.end());
+  out.cells = found.cells;
+  out.replicates = found.replicates, out.reprojections = found.reprojections;
+  out.lowest = plan.lowest, out.highest = plan.highest, out.iterations = plan.lengths[0];
+  out.particles = plan.chains.back().particles, out.law_particles = plan.chains.back().law_particles;
+  out.intervals = intervals(model, out.value, covariance, known);
+  if (found.out_of_time)
+    out.warnings.push_back("the time granted was used up before the Monte Carlo error reached its target");
+  check(bench, pilot, found, out);
+  return out;
+}
+
+// Deterministic: no Monte Carlo error, no replicates.
+FitResult fit_by_quadrature(Workbench& bench, const FitOptions& options) {
+  const Model& model = bench.model();
+  const Quadrature quadrature(model, bench.problem.data(), bench.problem.unit(), options.quadrature_level);
+  const Task task{"quadrature", 0};
+  const auto n = static_cast<Index>(model.parameters().size());
+  // The result as numbers: grid steps, log-likelihood, whether it converged, θ, the information, the message.
+  const auto result = bench.runner.run(std::span(&task, 1), [&](std::size_t, std::stop_token) {
+    const QuadratureMaximum m = maximise(quadrature, model.start_values());
+    std::vector<double> out{static_cast<double>(m.grid_steps), m.loglik, m.converged ? 1.0 : 0.0};
+    out.insert(out.end(), m.theta.begin(), m.theta.end());
+    out.insert(out.end(), m.information.data(), m.information.data() + m.information.size());
+    for (const char c : m.message) out.push_back(static_cast<unsigned char>(c));
+    return out;
+  })[0];
+  FitResult out;
+  out.value.assign(result.begin() + 3, result.begin() + 3 + n);
+  out.mc_se.assign(out.value.size(), 0);
+  out.lowest = out.highest = options.quadrature_level;
+  out.loglik = LikelihoodSummary{result[1], 0.0};
+  std::string message;
+  for (std::size_t i = static_cast<std::size_t>(3 + n + n * n); i < result.size(); ++i)
+    message += static_cast<char>(result[i]);
+  if (!message.empty() || result[2] == 0) out.warnings.push_back(message.empty() ? "not converged" : message);
+  const MatrixXd information = on_line(model, out.value, Eigen::Map<const MatrixXd>(result.data() + 3 + n, n, n));
+  const auto covariance = inverse_if_positive(information);
+  out.intervals = intervals(model, out.value, covariance.value_or(MatrixXd::Zero(n, n)),
+                            std::vector<bool>(out.value.size(), covariance.has_value()));
+  if (!covariance && message.empty())
+    out.warnings.push_back("the observed information is not positive definite at the estimate; no standard errors");
+  bench.particle_steps += static_cast<std::uint64_t>(result[0]);
+  return out;
 }
 }  // namespace
 
-Eigen::MatrixXd complete_data_scale(const Problem& problem, const ChainOptions& chain, ChainIdentity id,
-                                    const Executor& execute, std::vector<std::string>& warnings,
-                                    std::uint64_t& particle_steps) {
-  HeldMoments m;
-  try {
-    m = hold_all(problem, chain, id, execute, {.iterations = 10, .burn_in = 10, .curvature = false});
-  } catch (const NumericalError& e) {
-    throw NumericalError(fmt::format("before the first replicate, the information at the start: {}", e.what()));
-  }
-  particle_steps += m.particle_steps;
-  const Eigen::MatrixXd information = on_line(problem.model(), chain.start, m.complete);
-  for (Eigen::Index p = 0; p < information.rows(); ++p)
-    if (!(information(p, p) > 0))
-      throw NumericalError(
-          fmt::format("neither dynamics nor observations depend on '{}' at its start; it cannot be estimated: make it "
-                      "a constant, or start elsewhere with --set",
-                      problem.model().parameters()[static_cast<std::size_t>(p)].name));
-  if (const auto inverse = inverse_if_positive(information)) return *inverse;
-  warnings.push_back(
-      "the information at the start is nearly singular: some combination of the parameters is not determined");
-  return information.diagonal().cwiseInverse().asDiagonal();
-}
-
-std::vector<std::optional<Interval>> intervals_at(const Problem& problem, ChainOptions chain,
-                                                  const std::vector<double>& theta, ChainIdentity id,
-                                                  const Executor& execute, std::vector<std::string>& warnings,
-                                                  std::uint64_t& particle_steps) {
-  const Model& model = problem.model();
-  std::vector<std::optional<Interval>> out(model.parameters().size());
-  for (std::size_t p = 0; p < out.size(); ++p)
-    if (!model.parameters()[p].contains(theta[p])) {
-      warnings.push_back(fmt::format("the estimate of '{}' lies outside its bounds; take more replicates",
-                                     model.parameters()[p].name));
-      return out;
-    }
-  chain.start = theta;
-  HeldMoments m;
-  try {
-    m = hold_all(problem, chain, id, execute, {.iterations = 60, .burn_in = 20});
-  } catch (const NumericalError& e) {
-    warnings.push_back(fmt::format("no standard errors: the information at the estimate has no value; {}", e.what()));
-    return out;
-  }
-  particle_steps += m.particle_steps;
-  const Eigen::MatrixXd information = observed_information(m);
-  const auto covariance = inverse_if_positive(information),
-             line = inverse_if_positive(on_line(model, theta, information));
-  if (!covariance || !line) {
-    warnings.push_back(
-        "the observed information is not positive definite at the estimate: the estimate is not at a maximum, or some "
-        "combination of the parameters is not determined; no standard errors");
-    return out;
-  }
-  for (std::size_t p = 0; p < out.size(); ++p) {
-    const auto i = static_cast<Eigen::Index>(p);
+std::vector<std::optional<Interval>> intervals(const Model& model, const std::vector<double>& theta,
+                                               const MatrixXd& covariance, const std::vector<bool>& known) {
+  std::vector<std::optional<Interval>> out(theta.size());
+  for (std::size_t p = 0; p < theta.size(); ++p) {
+    if (!known[p]) continue;
     const Parameter& parameter = model.parameters()[p];
-    const double u = parameter.to_line(theta[p]), reach = 1.959963984540054 * std::sqrt((*line)(i, i));
-    const double a = parameter.from_line(u - reach), b = parameter.from_line(u + reach);
-    out[p] = Interval{std::sqrt((*covariance)(i, i)), std::min(a, b), std::max(a, b)};
+    const double u = parameter.to_line(theta[p]),
+                 sd = std::sqrt(covariance(static_cast<Index>(p), static_cast<Index>(p)));
+    const double a = parameter.from_line(u - 1.959963984540054 * sd),
+                 b = parameter.from_line(u + 1.959963984540054 * sd);
+    out[p] = Interval{std::abs(parameter.slope(u)) * sd, std::min(a, b), std::max(a, b)};
   }
   return out;
 }
 
-FitResult fit(const Problem& problem, EstimatorOptions options, std::size_t replicates, const Executor& execute) {
-  const Model& model = problem.model();
-  FitResult out;
-  std::uint64_t held_steps = 0;
-  // Information by the better smoother, whatever the estimator uses.
-  const auto held = [&](int level) {
-    ChainOptions o = options.chain;
-    o.smoother = can_sample_backward(model) ? Smoother::backward : Smoother::genealogy;
-    const std::size_t times = problem.schedule(level).grid.points.size();
-    o.particles = options.particles.at(level, options.highest, times, 2);
-    o.law_particles = o.coarse_law_particles = options.law_particles.at(level, options.highest, times);
-    return o;
-  };
-  if (options.chain.precondition.size() == 0)
-    options.chain.precondition =
-        complete_data_scale(problem, held(options.lowest), {options.seed, kMostReplicates, options.lowest}, execute,
-                            out.warnings, held_steps);
-  const MultilevelEstimator estimator(problem, options);
-  std::vector<Replicate> all(replicates);
-  execute(replicates, [&](std::size_t r) { all[r] = estimator(static_cast<std::uint32_t>(r)); });
-  out.estimate = summarise(std::span<const Replicate>(all));
-  require_finite(model, out.estimate);
-  if (out.estimate.reprojections > 0)
+MatrixXd complete_data_scale(Workbench& bench, const ChainOptions& chain, int level,
+                             std::vector<std::string>& warnings) {
+  const Place place{to_line(bench.model(), chain.start), level, chain};
+  const Probe p = probe(bench, "scale", std::span(&place, 1), {.chains = 8, .iterations = 10, .burn_in = 10})[0];
+  if (!p.found)
+    throw NumericalError(fmt::format("before the first replicate, the information at the start: {}", p.problem));
+  for (Index i = 0; i < p.complete.rows(); ++i)
+    if (!(p.complete(i, i) > 0))
+      throw NumericalError(
+          fmt::format("neither dynamics nor observations depend on '{}' at its start; it cannot be estimated: make it "
+                      "a constant, or start elsewhere with --set",
+                      bench.model().parameters()[static_cast<std::size_t>(i)].name));
+  if (const auto inverse = inverse_if_positive(p.complete)) return *inverse;
+  warnings.push_back(
+      "the information at the start is nearly singular: some combination of the parameters is not determined");
+  return p.complete.diagonal().cwiseInverse().asDiagonal();
+}
+
+FitResult fit(const Problem& problem, const FitOptions& options, TaskRunner& runner, FitObserver& observer) {
+  Workbench bench{problem, runner, observer, options.seed};
+  FitResult out = options.estimator == Estimator::stratified   ? fit_stratified(bench, options)
+                  : options.estimator == Estimator::quadrature ? fit_by_quadrature(bench, options)
+                                                               : fit_replicated(bench, options);
+  if (out.reprojections > 0)
     out.warnings.push_back(
-        fmt::format("{} times a chain left its compact set and was returned to the start", out.estimate.reprojections));
-  const auto& value = out.estimate.value;
-  out.intervals =
-      intervals_at(problem, held(options.highest), value,
-                   {options.seed, kMostReplicates + kHeldChains, options.highest}, execute, out.warnings, held_steps);
-  out.estimate.particle_steps += held_steps;
-  for (std::size_t p = 0; p < value.size(); ++p)
-    if (out.intervals[p] && out.estimate.mc_se[p] > out.intervals[p]->std_error)
-      out.warnings.push_back(
-          fmt::format("the Monte Carlo error of '{}' exceeds its standard error, and its interval does not contain it; "
-                      "take more replicates, or --estimator single",
-                      model.parameters()[p].name));
+        fmt::format("{} times a chain left its compact set and was returned to the start", out.reprojections));
+  out.particle_steps = bench.particle_steps;
   return out;
 }
 }  // namespace mckean

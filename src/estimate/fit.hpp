@@ -1,35 +1,50 @@
-// A fit from start to end: the scale of the steps, the replicates, and the error bars.
+// A fit from start to end: estimate, error bars, and what a reader must know about them.
 #pragma once
 
-#include <functional>
-
-#include "estimate/information.hpp"
-#include "estimate/multilevel.hpp"
+#include "estimate/pilot.hpp"
+#include "mckean/smooth.hpp"
 
 namespace mckean {
 
-// Runs task(0) .. task(count − 1), in any order, on as many threads as it likes.
-using Executor = std::function<void(std::size_t count, const std::function<void(std::size_t)>& task)>;
+enum class Estimator { stratified, paper, single, quadrature };
+
+struct FitOptions {
+  Estimator estimator = Estimator::stratified;
+  EstimatorOptions replicated;  // of paper and single
+  PilotOptions pilot;           // of stratified
+  std::size_t starts = 1;       // stratified: pilots from so many starts, the first of them the model's
+  int quadrature_level = 5;
+  // How long: so many replicates, or until the Monte Carlo error of every parameter is below `tolerance`, or (neither)
+  // below a tenth of its standard error. Paper and single take 200 replicates unless told.
+  std::optional<std::size_t> replicates;
+  std::optional<double> tolerance;
+  std::uint64_t seed = 1;
+};
 
 struct Interval {
   double std_error, lower, upper;  // 95 %, on the user's scale
 };
 
 struct FitResult {
-  EstimateSummary estimate;
-  std::vector<std::optional<Interval>> intervals;  // none where the information is not positive definite
+  std::vector<double> value, mc_se;
+  std::vector<std::optional<Interval>> intervals;  // none where the data do not determine a parameter
+  std::vector<Cell> cells;
+  std::size_t replicates = 0, reprojections = 0;
+  int lowest = 0, highest = 0;
+  std::size_t particles = 0, law_particles = 0, iterations = 0;  // at the highest level
+  std::optional<LikelihoodSummary> loglik;                       // at the estimate
+  std::uint64_t particle_steps = 0;
   std::vector<std::string> warnings;
 };
 
 // The inverse of the complete-data information at the chain's start, on the line: steps of its size cannot overshoot.
 // Directions that it does not determine get the inverse of its diagonal, and a warning. Throws NumericalError.
-Eigen::MatrixXd complete_data_scale(const Problem&, const ChainOptions&, ChainIdentity, const Executor&,
-                                    std::vector<std::string>& warnings, std::uint64_t& particle_steps);
+Eigen::MatrixXd complete_data_scale(Workbench&, const ChainOptions&, int level, std::vector<std::string>& warnings);
 
-// From the observed information at `theta`; made on the line, so that they respect bounds.
-std::vector<std::optional<Interval>> intervals_at(const Problem&, ChainOptions, const std::vector<double>& theta,
-                                                  ChainIdentity, const Executor&, std::vector<std::string>& warnings,
-                                                  std::uint64_t& particle_steps);
+// 95 % intervals from the covariance of the parameters on the line, so that they respect bounds; none where not known.
+std::vector<std::optional<Interval>> intervals(const Model&, const std::vector<double>& theta,
+                                               const Eigen::MatrixXd& covariance, const std::vector<bool>& known);
 
-FitResult fit(const Problem&, EstimatorOptions, std::size_t replicates, const Executor&);
+// Throws NumericalError, and Stopped where the runner was asked to stop.
+FitResult fit(const Problem&, const FitOptions&, TaskRunner&, FitObserver&);
 }  // namespace mckean

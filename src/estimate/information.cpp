@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "estimate/line.hpp"
+
 namespace mckean {
 namespace {
 
@@ -29,23 +31,55 @@ Eigen::MatrixXd curvature_of(Chain& chain, const Model& model, const std::vector
   }
   return 0.5 * (c + c.transpose());
 }
+
+// Counts at which observed points of which series an iteration changed the path.
+class Renewals {
+ public:
+  Renewals(const Schedule& schedule, const std::vector<Path>& paths) : schedule_(schedule) {
+    count(paths);
+    std::ranges::fill(changes_, 0);
+  }
+  void count(const std::vector<Path>& paths) {
+    std::size_t i = 0;
+    for (std::size_t s = 0; s < paths.size(); ++s)
+      for (const auto& stop : schedule_.stops[s]) {
+        if (stop.point == 0) continue;
+        if (i == values_.size()) values_.push_back(0), changes_.push_back(0);
+        const double now = paths[s][0][stop.point];
+        if (now != values_[i]) ++changes_[i];
+        values_[i++] = now;
+      }
+  }
+  std::size_t lowest() const { return changes_.empty() ? 0 : std::ranges::min(changes_); }
+
+ private:
+  const Schedule& schedule_;
+  std::vector<double> values_;
+  std::vector<std::size_t> changes_;
+};
 }  // namespace
 
 HeldMoments hold(const Problem& problem, const ChainOptions& options, ChainIdentity id, const HoldOptions& held) {
   Chain chain(problem, options, id);
   const auto n = static_cast<Eigen::Index>(options.start.size());
-  HeldMoments out{Eigen::VectorXd::Zero(n), Eigen::MatrixXd::Zero(n, n), Eigen::MatrixXd::Zero(n, n),
-                  Eigen::MatrixXd::Zero(n, n)};
+  const Eigen::MatrixXd zero = Eigen::MatrixXd::Zero(n, n);
+  HeldMoments out{Eigen::VectorXd::Zero(n), zero, zero, zero, zero};
   const double share = 1 / static_cast<double>(held.iterations);
-  for (std::size_t i = 0; i < held.burn_in + held.iterations; ++i) {
+  for (std::size_t i = 0; i < held.burn_in; ++i) chain.move_paths();
+  Renewals renewals(problem.schedule(id.level), chain.paths());
+  for (std::size_t i = 0; i < held.iterations; ++i) {
     const PathScore& s = chain.advance(true);
-    if (i < held.burn_in) continue;
+    renewals.count(chain.paths());
     const Eigen::VectorXd h = as_vector(s.gradient);
     out.score += share * h;
     out.squares += share * h * h.transpose();
     out.complete += share * as_matrix(s.information, n);
-    if (held.curvature) out.curvature += share * curvature_of(chain, problem.model(), options.start);
+    if (!held.curvature) continue;
+    out.curvature += share * curvature_of(chain, problem.model(), options.start);
+    const Eigen::VectorXd difference = h - as_vector(chain.score_with_another_law(options.start).gradient);
+    out.law_noise += 0.5 * share * difference * difference.transpose();
   }
+  out.renewal = share * static_cast<double>(renewals.lowest());
   out.particle_steps = chain.particle_steps();
   return out;
 }
@@ -54,10 +88,12 @@ HeldMoments average(std::span<const HeldMoments> all) {
   HeldMoments out = all[0];
   for (const HeldMoments& m : all.subspan(1)) {
     out.score += m.score, out.squares += m.squares, out.complete += m.complete, out.curvature += m.curvature;
+    out.law_noise += m.law_noise, out.renewal += m.renewal;
     out.particle_steps += m.particle_steps;
   }
   const double share = 1 / static_cast<double>(all.size());
   out.score *= share, out.squares *= share, out.complete *= share, out.curvature *= share;
+  out.law_noise *= share, out.renewal *= share;
   return out;
 }
 
@@ -66,12 +102,8 @@ Eigen::MatrixXd observed_information(const HeldMoments& m) {
 }
 
 Eigen::MatrixXd on_line(const Model& model, std::span<const double> theta, const Eigen::MatrixXd& information) {
-  Eigen::VectorXd slopes(information.rows());
-  for (Eigen::Index p = 0; p < slopes.size(); ++p) {
-    const Parameter& parameter = model.parameters()[static_cast<std::size_t>(p)];
-    slopes[p] = parameter.slope(parameter.to_line(theta[static_cast<std::size_t>(p)]));
-  }
-  return slopes.asDiagonal() * information * slopes.asDiagonal();
+  const Eigen::VectorXd slope = slopes(model, to_line(model, theta));
+  return slope.asDiagonal() * information * slope.asDiagonal();
 }
 
 std::optional<Eigen::MatrixXd> inverse_if_positive(const Eigen::MatrixXd& m) {

@@ -16,6 +16,8 @@ struct HeldMoments {
   Eigen::MatrixXd squares;    // E H Hᵀ
   Eigen::MatrixXd complete;   // E [Σ Δ gᵀΣ⁻¹g + observation part]
   Eigen::MatrixXd curvature;  // E [−∂H/∂θ], by central differences along the path with the law's noise held
+  Eigen::MatrixXd law_noise;  // E Var(H | path): what the law inside H adds to its variance; with the curvature
+  double renewal = 0;         // lowest share of iterations, over all observed points, in which the path was renewed
   std::uint64_t particle_steps = 0;
 };
 HeldMoments hold(const Problem&, const ChainOptions&, ChainIdentity, const HoldOptions&);

@@ -71,15 +71,28 @@ ChainOptions MultilevelEstimator::chain_options(int level) const {
   return o;
 }
 
-Replicate MultilevelEstimator::operator()(std::uint32_t replicate) const {
+double MultilevelEstimator::expected_cost(std::uint32_t replicate) const {
+  if (options_.kind == EstimatorOptions::Kind::single) return 1;
+  const auto [level, p] = draw_cell(replicate);
+  const ChainOptions o = chain_options(level);
+  return static_cast<double>((o.particles * problem_.data().series.size() + 2 * o.law_particles) *
+                             problem_.schedule(level).grid.steps() * iterations_[static_cast<std::size_t>(p)]);
+}
+
+Replicate MultilevelEstimator::operator()(std::uint32_t replicate, std::stop_token stop) const {
   Replicate r;
+  const auto options_of = [&](int level) {
+    ChainOptions o = chain_options(level);
+    o.stop = std::move(stop);
+    return o;
+  };
   const auto minus = [](std::vector<double> a, const std::vector<double>& b) {
     for (std::size_t i = 0; i < a.size(); ++i) a[i] -= b[i];
     return a;
   };
   if (options_.kind == EstimatorOptions::Kind::single) {
     r.level = options_.highest;
-    Chain chain(problem_, chain_options(r.level), {options_.seed, replicate, r.level});
+    Chain chain(problem_, options_of(r.level), {options_.seed, replicate, r.level});
     for (std::size_t n = 0; n < options_.iterations; ++n) chain.advance();
     r.difference = r.estimate = chain.theta();
     r.particle_steps = chain.particle_steps();
@@ -102,10 +115,10 @@ Replicate MultilevelEstimator::operator()(std::uint32_t replicate) const {
   };
   const ChainIdentity id{options_.seed, replicate, r.level};
   if (r.level == options_.lowest) {
-    Chain chain(problem_, chain_options(r.level), id);
+    Chain chain(problem_, options_of(r.level), id);
     run(chain, [&] { return chain.theta(); });
   } else {
-    CoupledChain chain(problem_, chain_options(r.level), id);
+    CoupledChain chain(problem_, options_of(r.level), id);
     run(chain, [&] { return minus(chain.fine(), chain.coarse()); });
   }
   for (const double d : r.difference) r.estimate.push_back(d / (level_probability(r.level) * length_probability(r.p)));

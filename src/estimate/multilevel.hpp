@@ -35,7 +35,8 @@ class MultilevelEstimator {
  public:
   MultilevelEstimator(const Problem&, const EstimatorOptions&);
 
-  Replicate operator()(std::uint32_t replicate) const;
+  Replicate operator()(std::uint32_t replicate, std::stop_token = {}) const;
+  double expected_cost(std::uint32_t replicate) const;  // particle-steps, roughly
 
   double level_probability(int level) const;
   double length_probability(int p) const;

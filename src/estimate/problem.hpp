@@ -19,6 +19,7 @@ class Problem {
   const System& system() const { return system_; }
   const Observation& observation() const { return observation_; }
   const Schedule& schedule(int level) const;
+  double unit() const { return unit_; }
   std::size_t first_rank() const { return first_rank_; }
 
  private:

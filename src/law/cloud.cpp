@@ -52,7 +52,6 @@ Cloud::Cloud(const Model& model, const Dynamics& dynamics, std::size_t particles
       dynamics_(dynamics),
       kernels_(kernels),
       particles_(particles),
-      noise_(dynamics.sources * (kBlock + kColumnGap)),
       measure_(dynamics.measure, kernels),
       advance_(dynamics.advance, kernels),
       expander_(dynamics, kernels) {
@@ -147,11 +146,11 @@ void Cloud::pairwise(double t) {
   });
 }
 
-void Cloud::advance(const EulerStep& step, const NoiseSource& noise) {
+void Cloud::advance(const EulerStep& step, NoiseSource& noise) {
   if (pair_) pairwise(step.t);
-  uniforms_.assign({step.t, step.dt, std::sqrt(step.dt), step.next_t});
-  uniforms_.insert(uniforms_.end(), inputs_.begin(), inputs_.end());
-  uniforms_.insert(uniforms_.end(), tangents_.begin(), tangents_.end());
+  uniforms_.resize(4 + inputs_.size() + tangents_.size());
+  uniforms_[0] = step.t, uniforms_[1] = step.dt, uniforms_[2] = std::sqrt(step.dt), uniforms_[3] = step.next_t;
+  std::ranges::copy(tangents_, std::ranges::copy(inputs_, uniforms_.begin() + 4).out);
   advance_.set_uniforms(uniforms_);
   advance_.clear_sums();
 
@@ -159,11 +158,8 @@ void Cloud::advance(const EulerStep& step, const NoiseSource& noise) {
   const std::size_t kept = from.count(), sources = dynamics_.sources;
   in_.resize(kept + xi_.count() + sources);
   out_.resize(dynamics_.advance.outputs());
-  for (std::size_t j = 0; j < sources; ++j) in_[kept + xi_.count() + j] = noise_.data() + j * (kBlock + kColumnGap);
   for_blocks([&](std::size_t first, std::size_t n) {
-    for (std::size_t j = 0; j < sources; ++j)
-      noise(step.number, j, first, (n + kTileSize - 1) / kTileSize * kTileSize,
-            noise_.data() + j * (kBlock + kColumnGap));
+    for (std::size_t j = 0; j < sources; ++j) in_[kept + xi_.count() + j] = noise.block(step.number, j, first);
     for (std::size_t c = 0; c < kept; ++c) in_[c] = from[c] + first;
     for (std::size_t k = 0; k < xi_.count(); ++k) in_[kept + k] = xi_[k] + first;
     for (std::size_t c = 0; c < out_.size(); ++c) out_[c] = to[c] + first;

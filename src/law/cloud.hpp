@@ -35,8 +35,8 @@ class Cloud {
   const std::vector<double>& inputs() const { return inputs_; }
   const std::vector<double>& tangents() const { return tangents_; }
 
-  void advance(const EulerStep&, const NoiseSource&);  // all particles
-  bool finite() const;                                 // all of them
+  void advance(const EulerStep&, NoiseSource&);  // all particles
+  bool finite() const;                           // all of them
 
   std::size_t particles() const { return particles_; }
   const Columns& state() const { return state_[now_]; }  // x, then S, then carried
@@ -55,7 +55,6 @@ class Cloud {
   std::size_t particles_;
   Columns state_[2], xi_;
   std::size_t now_ = 0;
-  AlignedBuffer noise_;
   std::vector<const double*> in_;
   std::vector<double*> out_;
   Frame measure_, advance_;

@@ -47,7 +47,7 @@ class Runner {
     arrive(0);
   }
 
-  void step(std::size_t k, const NoiseSource& noise) {
+  void step(std::size_t k, NoiseSource& noise) {
     cloud_.advance({k, grid_.time[k], grid_.dt[k], grid_.time[k + 1]}, noise);
     arrive(k + 1);
   }
@@ -117,7 +117,7 @@ void run(const System& system, const Grid& grid, std::span<const double> theta, 
   Runner law(system, grid, theta, dynamics, options.particles, options, kernels, watch);
   if (windows) law.use_windows_of(*windows);
   law.start(noise);
-  const FreshNoise fresh{kernels, options.precision, noise.path, 0, dynamics.sources};
+  FreshNoise fresh({kernels, options.precision, noise.path, 0, dynamics.sources}, options.particles);
   for (std::size_t k = 0; k < grid.steps(); ++k) law.step(k, fresh);
 }
 
@@ -193,8 +193,9 @@ std::pair<LawPath, LawPath> draw_pair(const System& system, const Grid& fine, co
   if (windows) upper.use_windows_of(windows->first), lower.use_windows_of(windows->second);
   upper.start(noise);
   lower.start(noise);
-  CoupledNoise increments({kernels, options.precision, noise.path, 0, dynamics->sources}, coarse_particles);
-  const NoiseSource shared = increments.fine(), halves = increments.coarse();
+  FreshNoise shared({kernels, options.precision, noise.path, 0, dynamics->sources}, options.particles,
+                    FreshNoise::Hold::pairs);
+  CoarseNoise halves(shared, coarse_particles);
   for (std::size_t k = 0; k < coarse.steps(); ++k) {
     upper.step(2 * k, shared);
     upper.step(2 * k + 1, shared);

@@ -1,6 +1,7 @@
 // Laws of interacting particles along a grid: Algorithm 1, and Algorithm 3 for two levels at once.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>

@@ -1,5 +1,6 @@
 #include "noise/noise.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -27,6 +28,24 @@ void require_room(NormalPrecision precision, Column column, std::size_t tiles) {
                             std::to_string(column.components) + " components was asked for, at most " +
                             std::to_string(most * kTileSize) + " particles have noise");
 }
+
+// Half of the tiles, each written twice.
+void mirrored(const Kernels& kernels, NormalPrecision precision, Stream stream, Column column, std::size_t first,
+              std::size_t count, double* out) {
+  constexpr std::size_t kTiles = 8;  // at a time
+  alignas(64) double half[kTiles * kTileSize];
+  stream.antithetic = false;
+  const std::size_t begin = first / kTileSize, end = (first + count) / kTileSize;
+  for (Column now{column.step, column.component, column.components}; now.step < column.step + column.steps; ++now.step)
+    for (std::size_t tile = begin; tile < end;) {
+      const std::size_t from = tile / 2, pairs = std::min(kTiles, (end + 1) / 2 - from);
+      normals(kernels, precision, stream, now, from * kTileSize, pairs * kTileSize, half);
+      for (; tile < end && tile / 2 < from + pairs; ++tile, out += kTileSize) {
+        const double sign = tile % 2 ? -1 : 1;
+        for (std::size_t i = 0; i < kTileSize; ++i) out[i] = sign * half[(tile / 2 - from) * kTileSize + i];
+      }
+    }
+}
 }  // namespace
 
 Stream::Stream(std::uint64_t seed, std::uint32_t replicate, std::uint32_t at_iteration, Purpose purpose)
@@ -42,22 +61,49 @@ void normals(const Kernels& kernels, NormalPrecision precision, const Stream& st
   if (first % kTileSize != 0 || count % kTileSize != 0)
     throw std::invalid_argument("normals come in tiles of 32 particles");
   if (column.component >= column.components) throw std::out_of_range("no such component of the noise");
+  if (stream.antithetic) return mirrored(kernels, precision, stream, column, first, count, out);
   require_room(precision, column, (first + count) / kTileSize);
   const auto tile = static_cast<std::uint32_t>(first / kTileSize) * column.components + column.component;
   const TileRange range = {.key = stream.key,
                            .counter = {column.step, stream.iteration, stream.replicate_and_purpose},
                            .first = tile,
                            .step = column.components,
-                           .count = count / kTileSize};
+                           .count = count / kTileSize,
+                           .repeats = column.steps};
   (precision == NormalPrecision::single ? kernels.normals_float : kernels.normals_double)(range, out);
 }
 
-double normal(const Kernels& kernels, NormalPrecision precision, const Stream& stream, Column column,
-              std::size_t particle) {
-  alignas(64) double tile[kTileSize];
-  const std::size_t lane = particle % kTileSize;
-  normals(kernels, precision, stream, column, particle - lane, kTileSize, tile);
-  return tile[lane];
+// A counter gives 4 normals (2 in full precision), of which one is wanted. Counter c of a tile makes its normals 2c,
+// 2c + 1 and the two 16 behind them; in full precision c and c + 16.
+void single_normals(const Kernels& kernels, NormalPrecision precision, const Stream& stream, Column column,
+                    std::span<const Spot> at, double* out) {
+  constexpr std::size_t batch = 64;
+  const bool single = precision == NormalPrecision::single;
+  const std::uint32_t counters = single ? 8 : 16, share = single ? 2 : 1;
+  std::uint64_t word0[batch] = {}, word1[batch] = {};
+  alignas(64) double tiles[batch / 8 * kTileSize];
+  for (std::size_t first = 0; first < at.size(); first += batch) {
+    const auto spots = at.subspan(first, std::min(batch, at.size() - first));
+    for (std::size_t i = 0; i < spots.size(); ++i) {
+      const auto [step, particle] = spots[i];
+      const std::uint32_t own = particle / kTileSize;
+      const std::uint32_t tile = (stream.antithetic ? own / 2 : own) * column.components + column.component;
+      word0[i] = tile * counters + particle % 16 / share;
+      word1[i] = column.step + step;
+    }
+    const CounterList list = {.key = stream.key,
+                              .counter = {stream.iteration, stream.replicate_and_purpose},
+                              .word0 = word0,
+                              .word1 = word1,
+                              .tiles = (spots.size() + counters - 1) / counters};
+    (single ? kernels.listed_float : kernels.listed_double)(list, tiles);
+    for (std::size_t i = 0; i < spots.size(); ++i) {
+      const std::size_t particle = spots[i].particle % kTileSize;
+      const std::size_t lane = i % counters * share + particle % share + particle / 16 * 16;
+      const double sign = stream.antithetic && spots[i].particle / kTileSize % 2 ? -1 : 1;
+      out[first + i] = sign * tiles[i / counters * kTileSize + lane];
+    }
+  }
 }
 
 double uniform(const Stream& stream, std::uint32_t step, std::uint32_t index) {

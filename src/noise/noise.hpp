@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "program/kernels.hpp"
 
@@ -42,21 +43,27 @@ struct Stream {
 
   std::array<std::uint32_t, 2> key;
   std::uint32_t iteration, replicate_and_purpose;
+  // Normals of particles 64 k + 32 .. 64 k + 63 are minus those of the 32 before them.
+  bool antithetic = false;
 };
 
 inline constexpr std::size_t kTileSize = 32;
 
-// Which normals of a stream: those of one step and one of its components.
+// Which normals of a stream: those of one of its components at one step, or at several in a row.
 struct Column {
   std::uint32_t step, component, components;
+  std::uint32_t steps = 1;
 };
 
-// The normals of particles first .. first + count - 1, both multiples of 32. Throws std::out_of_range where
-// the particles or components are too many for the counter.
+// The normals of particles first .. first + count - 1, both multiples of 32; step after step. Throws std::out_of_range
+// where the particles or components are too many for the counter.
 void normals(const Kernels&, NormalPrecision, const Stream&, Column, std::size_t first, std::size_t count, double* out);
 
-// One of them alone, with the same bits.
-double normal(const Kernels&, NormalPrecision, const Stream&, Column, std::size_t particle);
+// Single ones with the same bits: out[i] is that of step column.step + at[i].step.
+struct Spot {
+  std::uint32_t step, particle;
+};
+void single_normals(const Kernels&, NormalPrecision, const Stream&, Column, std::span<const Spot> at, double* out);
 
 // Uniform on (0, 1): odd multiples of 2^-53. Two to a counter, word 0 being index / 2.
 double uniform(const Stream&, std::uint32_t step, std::uint32_t index);

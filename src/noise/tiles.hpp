@@ -57,28 +57,26 @@ MCKEAN_INLINE Single log_single(Single u) {
   return fma(k, splat_single(0.693147182f), f + y);
 }
 
-// The words of counters word0 .. word0 + W - 1, in the low halves of 64-bit lanes; the high halves are waste.
+// The words of W counters, in the low halves of 64-bit lanes; the high halves are waste.
 struct PhiloxWords {
   Word a, b, c, d;
 };
 
 struct PhiloxSchedule {
   std::uint64_t key[kPhiloxRounds][2];
-  std::uint64_t counter[3];
+  std::uint64_t counter[2];  // words 2 and 3
 
-  MCKEAN_INLINE explicit PhiloxSchedule(const TileRange& range) {
-    std::uint32_t k[2], c[3];
-    __builtin_memcpy(k, &range.key, sizeof k);
-    __builtin_memcpy(c, &range.counter, sizeof c);
+  MCKEAN_INLINE PhiloxSchedule(const void* keys, const void* counters) {
+    std::uint32_t k[2], c[2];
+    __builtin_memcpy(k, keys, sizeof k);
+    __builtin_memcpy(c, counters, sizeof c);
     for (std::uint32_t round = 0; round < kPhiloxRounds; ++round)
       for (std::uint32_t i = 0; i < 2; ++i) key[round][i] = k[i] + round * kPhiloxWeyl[i];
-    for (int i = 0; i < 3; ++i) counter[i] = c[i];
+    for (int i = 0; i < 2; ++i) counter[i] = c[i];
   }
 
-  MCKEAN_INLINE PhiloxWords words(std::uint32_t word0) const {
-    Word lane;
-    for (std::size_t j = 0; j < W; ++j) lane[j] = j;
-    PhiloxWords x = {splat_word(word0) + lane, splat_word(counter[0]), splat_word(counter[1]), splat_word(counter[2])};
+  MCKEAN_INLINE PhiloxWords words(Word word0, Word word1) const {
+    PhiloxWords x = {word0, word1, splat_word(counter[0]), splat_word(counter[1])};
 #pragma GCC unroll 10
     for (int round = 0; round < kPhiloxRounds; ++round) {
       const Word p0 = mul_low_halves(x.a, splat_word(kPhiloxMultiplier[0]));
@@ -124,37 +122,96 @@ MCKEAN_INLINE void box_muller_full(Word word1, Word word2, double* cosines, doub
 // (high, low) from the low halves of each lane
 MCKEAN_INLINE Word join(Word high, Word low) { return high << 32 | (low & 0xFFFFFFFFu); }
 
+// The two kinds of normals: how many counters make a tile, and what becomes of their words.
+struct FloatNormals {
+  static constexpr std::uint32_t counters = 8;
+  MCKEAN_INLINE static void pack(const PhiloxWords& x, Word& word1, Word& word2) {
+    word1 = join(x.c, x.a), word2 = join(x.d, x.b);
+  }
+  MCKEAN_INLINE static void finish(Word word1, Word word2, double* cosines, double* sines) {
+    box_muller_single((Half)word1, (Half)word2, cosines, sines);
+  }
+};
+
+struct DoubleNormals {
+  static constexpr std::uint32_t counters = 16;
+  MCKEAN_INLINE static void pack(const PhiloxWords& x, Word& word1, Word& word2) {
+    word1 = join(x.a, x.b), word2 = join(x.c, x.d);
+  }
+  MCKEAN_INLINE static void finish(Word word1, Word word2, double* cosines, double* sines) {
+    box_muller_full(word1, word2, cosines, sines);
+  }
+};
+
 // Words of several tiles first, then their normals: two short loops of independent turns keep the machine
-// busier than one long one.
-template <std::uint32_t counters, class Pack, class Finish>
-MCKEAN_INLINE void for_tiles(const TileRange& range, double* out, Pack pack, Finish finish) {
-  constexpr std::uint32_t batch = 64 / counters, parts = counters / W, width = 16 / parts;
-  const PhiloxSchedule philox(range);
-  for (std::size_t done = 0; done < range.count; done += batch) {
-    const std::size_t tiles = range.count - done < batch ? range.count - done : batch;
+// busier than one long one. counters(offset) gives words 0 and 1 of the counters offset .. offset + W - 1 of the
+// next tile.
+template <class Normals, class Counters>
+MCKEAN_INLINE void for_tiles(const PhiloxSchedule& philox, std::size_t count, Counters counters, double* out) {
+  constexpr std::uint32_t batch = 64 / Normals::counters, parts = Normals::counters / W, width = 16 / parts;
+  for (std::size_t done = 0; done < count; done += batch) {
+    const std::size_t tiles = count - done < batch ? count - done : batch;
     Word word1[batch * parts], word2[batch * parts];
-    for (std::size_t t = 0; t < tiles; ++t) {
-      const std::uint32_t tile = range.first + static_cast<std::uint32_t>(done + t) * range.step;
+    for (std::size_t t = 0; t < tiles; ++t, counters.next())
       for (std::uint32_t p = 0; p < parts; ++p)
-        pack(philox.words(tile * counters + p * (counters / parts)), word1[t * parts + p], word2[t * parts + p]);
-    }
+        Normals::pack(philox.words(counters.word0(p * W), counters.word1(p * W)), word1[t * parts + p],
+                      word2[t * parts + p]);
     for (std::size_t t = 0; t < tiles; ++t, out += kTile)
       for (std::size_t p = 0; p < parts; ++p)
-        finish(word1[t * parts + p], word2[t * parts + p], out + p * width, out + 16 + p * width);
+        Normals::finish(word1[t * parts + p], word2[t * parts + p], out + p * width, out + 16 + p * width);
   }
 }
 
-inline void normals_float(const TileRange& range, double* out) {
-  for_tiles<8>(
-      range, out,
-      [](const PhiloxWords& x, Word& word1, Word& word2) { word1 = join(x.c, x.a), word2 = join(x.d, x.b); },
-      [](Word word1, Word word2, double* c, double* s) { box_muller_single((Half)word1, (Half)word2, c, s); });
+template <class Normals>
+struct RangeCounters {
+  const TileRange& range;
+  std::uint32_t tile, step;
+  std::size_t left;
+
+  MCKEAN_INLINE Word word0(std::uint32_t offset) const {
+    Word lane;
+    for (std::size_t j = 0; j < W; ++j) lane[j] = j;
+    return splat_word(tile * Normals::counters + offset) + lane;
+  }
+  MCKEAN_INLINE Word word1(std::uint32_t) const { return splat_word(step); }
+  MCKEAN_INLINE void next() {
+    tile += range.step;
+    if (--left > 0) return;
+    tile = range.first, left = range.count;
+    ++step;
+  }
+};
+
+template <class Normals>
+struct ListedCounters {
+  const std::uint64_t *first, *second;
+
+  MCKEAN_INLINE static Word load_words(const std::uint64_t* p) {
+    Word w;
+    __builtin_memcpy(&w, p, sizeof w);
+    return w;
+  }
+  MCKEAN_INLINE Word word0(std::uint32_t offset) const { return load_words(first + offset); }
+  MCKEAN_INLINE Word word1(std::uint32_t offset) const { return load_words(second + offset); }
+  MCKEAN_INLINE void next() { first += Normals::counters, second += Normals::counters; }
+};
+
+template <class Normals>
+MCKEAN_INLINE void tiles_of(const TileRange& range, double* out) {
+  std::uint32_t counter[3];
+  __builtin_memcpy(counter, &range.counter, sizeof counter);
+  for_tiles<Normals>(PhiloxSchedule(&range.key, counter + 1), range.count * range.repeats,
+                     RangeCounters<Normals>{range, range.first, counter[0], range.count}, out);
 }
 
-inline void normals_double(const TileRange& range, double* out) {
-  for_tiles<16>(
-      range, out,
-      [](const PhiloxWords& x, Word& word1, Word& word2) { word1 = join(x.a, x.b), word2 = join(x.c, x.d); },
-      [](Word word1, Word word2, double* c, double* s) { box_muller_full(word1, word2, c, s); });
+template <class Normals>
+MCKEAN_INLINE void tiles_of(const CounterList& list, double* out) {
+  for_tiles<Normals>(PhiloxSchedule(&list.key, &list.counter), list.tiles,
+                     ListedCounters<Normals>{list.word0, list.word1}, out);
 }
+
+inline void normals_float(const TileRange& range, double* out) { tiles_of<FloatNormals>(range, out); }
+inline void normals_double(const TileRange& range, double* out) { tiles_of<DoubleNormals>(range, out); }
+inline void listed_float(const CounterList& list, double* out) { tiles_of<FloatNormals>(list, out); }
+inline void listed_double(const CounterList& list, double* out) { tiles_of<DoubleNormals>(list, out); }
 }  // namespace mckean::MCKEAN_WIDTH

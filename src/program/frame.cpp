@@ -14,46 +14,86 @@ Frame::Frame(const Program& program, const Kernels& kernels)
   double* at = memory_.data();
   for (std::size_t i = 0; i < program.scalars_; ++i, at += kLanes) slots_[i] = at;
   for (std::size_t i = 0; i < program.temporaries_; ++i, at += kBlock + kColumnGap) slots_[program.scalars_ + i] = at;
-  for (const auto& [slot, value] : program.numbers_) broadcast(slot, value);
-  if (program.fixed_inputs_.empty()) execute(program.fixed_, kLanes);
-  if (program.uniform_inputs_.empty()) execute(program.step_, kLanes);
+  for (const auto& [slot, value] : program.numbers_) kernels.spread(&value, 1, &slots_[slot]);
+  for (const auto slot : program.fixed_inputs_) fixed_inputs_.push_back(slots_[slot]);
+  for (const auto slot : program.uniform_inputs_) uniform_inputs_.push_back(slots_[slot]);
+  std::size_t terms = 0;
+  for (const auto& c : program.combinations_) terms += 2 * c.columns.size();
+  terms_.reserve(terms);  // pointers into it must last
+  fixed_ = bind(program.fixed_);
+  step_ = bind(program.step_);
+  block_ = bind(program.block_);
+  if (program.fixed_inputs_.empty()) execute(fixed_, kLanes);
+  if (program.uniform_inputs_.empty()) execute(step_, kLanes);
 }
 
-void Frame::broadcast(Program::Slot slot, double value) {
-  for (std::size_t j = 0; j < kLanes; ++j) slots_[slot][j] = value;
+void Frame::read(Program::Slot slot, const double*& at) {
+  at = slots_[slot];
+  if (slot >= program_->scalars_ + program_->temporaries_) reads_.push_back({&at, slot});
 }
 
-void Frame::set_fixed(std::span<const double> values) {
-  for (std::size_t i = 0; i < values.size(); ++i) broadcast(program_->fixed_inputs_[i], values[i]);
-  execute(program_->fixed_, kLanes);
+void Frame::write(Program::Slot slot, double*& at) {
+  at = slots_[slot];
+  if (slot >= program_->scalars_ + program_->temporaries_) writes_.push_back({&at, slot});
 }
 
-void Frame::set_uniforms(std::span<const double> values) {
-  for (std::size_t i = 0; i < values.size(); ++i) broadcast(program_->uniform_inputs_[i], values[i]);
-  execute(program_->step_, kLanes);
-}
-
-void Frame::execute(const std::vector<Program::Step>& steps, std::size_t n) {
-  const auto source = [&](Program::Slot s) { return Source{slots_[s], s < program_->scalars_ ? 0u : 1u}; };
+std::vector<Frame::Call> Frame::bind(const std::vector<Program::Step>& steps) {
+  std::size_t count = 0;
+  for (const auto& s : steps)
+    count += s.combination ? (program_->combinations_[s.a].columns.size() + kMostTerms - 1) / kMostTerms : 1;
+  std::vector<Call> calls;
+  calls.reserve(count);
+  const auto stride = [&](Program::Slot s) { return s < program_->scalars_ ? 0u : 1u; };
   for (const auto& s : steps) {
-    if (s.combination)
-      combine(slots_[s.d0], program_->combinations_[s.a], n);
-    else
-      kernels_->run[static_cast<std::size_t>(s.op)](slots_[s.d0], slots_[s.d1], source(s.a), source(s.b), source(s.c),
-                                                    n);
+    if (s.combination) {
+      bind_combination(s, calls);
+      continue;
+    }
+    Call& call = calls.emplace_back();
+    call.run = kernels_->run[static_cast<std::size_t>(s.op)];
+    write(s.d0, call.d0), write(s.d1, call.d1);
+    read(s.a, call.a.data), read(s.b, call.b.data), read(s.c, call.c.data);
+    call.a.stride = stride(s.a), call.b.stride = stride(s.b), call.c.stride = stride(s.c);
   }
+  return calls;
 }
 
 // Long combinations in pieces, each adding to the one before.
-void Frame::combine(double* to, const Program::Combination& c, std::size_t n) {
-  const double *columns[kMostTerms], *coefficients[kMostTerms];
-  const double* constant = c.has_constant ? slots_[c.constant] : nullptr;
+void Frame::bind_combination(const Program::Step& step, std::vector<Call>& calls) {
+  const Program::Combination& c = program_->combinations_[step.a];
+  const auto point_to = [&](const std::vector<Program::Slot>& from, std::size_t first, std::size_t count) {
+    const double* const* begin = terms_.data() + terms_.size();
+    for (std::size_t i = first; i < first + count; ++i) read(from[i], terms_.emplace_back());
+    return begin;
+  };
   for (std::size_t first = 0; first < c.columns.size(); first += kMostTerms) {
     const std::size_t terms = std::min(kMostTerms, c.columns.size() - first);
-    for (std::size_t i = 0; i < terms; ++i)
-      columns[i] = slots_[c.columns[first + i]], coefficients[i] = slots_[c.coefficients[first + i]];
-    const Source before = first > 0 ? Source{to, 1} : Source{constant, 0};
-    kernels_->combine[terms - 1](to, before, columns, coefficients, n);
+    Call& call = calls.emplace_back();
+    call.combine = kernels_->combine[terms - 1];
+    write(step.d0, call.d0);
+    if (first > 0 || c.has_constant) read(first > 0 ? step.d0 : c.constant, call.a.data);
+    call.a.stride = first > 0 ? 1 : 0;
+    call.columns = point_to(c.columns, first, terms);
+    call.coefficients = point_to(c.coefficients, first, terms);
+  }
+}
+
+void Frame::set_fixed(std::span<const double> values) {
+  kernels_->spread(values.data(), values.size(), fixed_inputs_.data());
+  execute(fixed_, kLanes);
+}
+
+void Frame::set_uniforms(std::span<const double> values) {
+  kernels_->spread(values.data(), values.size(), uniform_inputs_.data());
+  execute(step_, kLanes);
+}
+
+void Frame::execute(const std::vector<Call>& calls, std::size_t n) {
+  for (const Call& c : calls) {
+    if (c.run)
+      c.run(c.d0, c.d1, c.a, c.b, c.c, n);
+    else
+      c.combine(c.d0, c.a, c.columns, c.coefficients, n);
   }
 }
 
@@ -61,7 +101,9 @@ void Frame::run(std::span<const double* const> columns, std::span<double* const>
   double** slot = slots_.data() + program_->scalars_ + program_->temporaries_;
   for (const double* c : columns) *slot++ = const_cast<double*>(c);  // inputs are only ever read
   for (double* o : outputs) *slot++ = o;
-  execute(program_->block_, (n + kLanes - 1) / kLanes * kLanes);
+  for (const auto& gap : reads_) *gap.at = slots_[gap.slot];
+  for (const auto& gap : writes_) *gap.at = slots_[gap.slot];
+  execute(block_, (n + kLanes - 1) / kLanes * kLanes);
   for (std::size_t i = 0; i < lanes_.size(); ++i) kernels_->sum(slots_[program_->sums_[i]], n, lanes_[i].data());
 }
 

@@ -74,12 +74,21 @@ inline constexpr std::size_t kMostTerms = 6;
 using CombineKernel = void (*)(double* d, Source before, const double* const* columns,
                                const double* const* coefficients, std::size_t n);
 
-// 32 normals or 32 words a tile, see noise/noise.hpp for what the words of key and counter mean.
+// 32 normals a tile, see noise/noise.hpp for what the words of key and counter mean.
 struct TileRange {
   std::array<std::uint32_t, 2> key;
   std::array<std::uint32_t, 3> counter;  // counter words 1..3; word 0 runs over the tile
   std::uint32_t first, step;             // tiles first, first + step, first + 2*step, ...
   std::size_t count;
+  std::size_t repeats;  // all of them again with counter word 1 one larger, and so on
+};
+
+// Tiles whose counters have nothing to do with each other, as many to a tile as its kind of normal takes.
+struct CounterList {
+  std::array<std::uint32_t, 2> key;
+  std::array<std::uint32_t, 2> counter;  // counter words 2 and 3
+  const std::uint64_t *word0, *word1;
+  std::size_t tiles;
 };
 
 struct Kernels {
@@ -90,8 +99,12 @@ struct Kernels {
   void (*sum)(const double* x, std::size_t n, double lane[kLanes]);
   // The largest of x[0..n), n >= 1; NaN if any is NaN.
   double (*largest)(const double* x, std::size_t n);
+  // to[i] becomes kLanes doubles equal to values[i].
+  void (*spread)(const double* values, std::size_t count, double* const* to);
   void (*normals_float)(const TileRange&, double* out);   // 32-bit Box-Muller, 4 normals a counter
   void (*normals_double)(const TileRange&, double* out);  // 64-bit Box-Muller, 2 normals a counter
+  void (*listed_float)(const CounterList&, double* out);
+  void (*listed_double)(const CounterList&, double* out);
 };
 
 enum class Width { plain, avx2, avx512 };

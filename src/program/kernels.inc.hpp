@@ -117,6 +117,12 @@ inline double largest(const double* x, std::size_t n) {
   return ordered ? best : __builtin_nan("");
 }
 
+// Whole vectors are written because whole vectors are read next: a load that needs several stores would wait for them.
+inline void spread(const double* values, std::size_t count, double* const* to) {
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t p = 0; p < kLanes; p += W) store(to[i] + p, splat(values[i]));
+}
+
 constexpr Kernels make_kernels(const char* name) {
   Kernels k{};
   k.name = name;
@@ -170,8 +176,11 @@ constexpr Kernels make_kernels(const char* name) {
 
   k.sum = sum;
   k.largest = largest;
+  k.spread = spread;
   k.normals_float = normals_float;
   k.normals_double = normals_double;
+  k.listed_float = listed_float;
+  k.listed_double = listed_double;
   return k;
 }
 }  // namespace mckean::MCKEAN_WIDTH

@@ -73,14 +73,34 @@ class Frame {
   double sum(std::size_t i) const;  // since clear_sums
 
  private:
-  void execute(const std::vector<Program::Step>&, std::size_t n);
-  void combine(double* to, const Program::Combination&, std::size_t n);
-  void broadcast(Program::Slot, double);
+  // A kernel and where its operands are. All is known beforehand but the caller's columns.
+  struct Call {
+    Kernel run;
+    CombineKernel combine;  // if run is null
+    double *d0, *d1;
+    Source a, b, c;
+    const double *const *columns, *const *coefficients;
+  };
+  template <class Pointer>
+  struct Gap {
+    Pointer* at;
+    Program::Slot slot;
+  };
+
+  std::vector<Call> bind(const std::vector<Program::Step>&);
+  void bind_combination(const Program::Step&, std::vector<Call>&);
+  void read(Program::Slot, const double*& at);
+  void write(Program::Slot, double*& at);
+  void execute(const std::vector<Call>&, std::size_t n);
 
   const Program* program_ = nullptr;
   const Kernels* kernels_ = nullptr;
   AlignedBuffer memory_;
-  std::vector<double*> slots_;
+  std::vector<double*> slots_, fixed_inputs_, uniform_inputs_;
+  std::vector<Call> fixed_, step_, block_;
+  std::vector<const double*> terms_;  // columns and coefficients of combinations
+  std::vector<Gap<const double*>> reads_;
+  std::vector<Gap<double*>> writes_;
   std::vector<std::array<double, kLanes>> lanes_;
 };
 }  // namespace mckean

@@ -92,7 +92,7 @@ void FilterSide::resample(std::size_t stop, std::span<const std::uint32_t> ances
 }
 
 // The first point of the segment that ends behind `stop`, into target_.
-void FilterSide::next_point(std::size_t stop, const SingleNoise& noise) {
+void FilterSide::next_point(std::size_t stop, NoiseSource& noise) {
   const bool is_reference = chosen_[stop + 1] + 1 == particles();
   const Lane lane{stop + 1, 1};
   if (!is_reference) {
@@ -103,7 +103,7 @@ void FilterSide::next_point(std::size_t stop, const SingleNoise& noise) {
     target_[c] = is_reference ? (*reference_)[c][points_[stop] + 1] : lanes_[c][0];
 }
 
-std::span<const double> FilterSide::backward_weights(std::size_t stop, const SingleNoise& noise) {
+std::span<const double> FilterSide::backward_weights(std::size_t stop, NoiseSource& noise) {
   next_point(stop, noise);
   const std::size_t k = points_[stop], M = particles();
   std::vector<double> uniforms{schedule_.grid.time[k], schedule_.grid.dt[k]};
@@ -135,21 +135,23 @@ void FilterSide::load_lanes(std::span<const Lane> lanes) {
 }
 
 // One step of several segments at once, each at its own place in time.
-void FilterSide::replay_step(std::size_t s, std::span<const Lane> lanes, const SingleNoise& noise) {
+void FilterSide::replay_step(std::size_t s, std::span<const Lane> lanes, NoiseSource& noise) {
   const std::size_t n = lanes.size(), d = dimension_, U = law_->inputs.count(), sources = dynamics_->sources;
   const std::size_t t_at = d, in_at = d + 3, xi_at = in_at + U, z_at = xi_at + xi_.count(), out_at = z_at + sources;
   const Grid& grid = schedule_.grid;
+  spots_.clear();
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t k = points_[lanes[i].stop - 1] + s;
     lanes_[t_at][i] = grid.time[k], lanes_[t_at + 1][i] = grid.dt[k], lanes_[t_at + 2][i] = std::sqrt(grid.dt[k]);
     for (std::size_t u = 0; u < U; ++u) lanes_[in_at + u][i] = law_->inputs[u][k];
-    for (std::size_t j = 0; j < sources; ++j) lanes_[z_at + j][i] = noise(k, j, chosen_[lanes[i].stop]);
+    spots_.push_back({static_cast<std::uint32_t>(k), chosen_[lanes[i].stop]});
     if (pair_) {
       for (std::size_t c = 0; c < d; ++c) own_[c] = lanes_[c][i];
       pair_->one(*law_, k, grid.time[k], own_, one_xi_);
       for (std::size_t p = 0; p < xi_.count(); ++p) lanes_[xi_at + p][i] = one_xi_[p];
     }
   }
+  for (std::size_t j = 0; j < sources; ++j) noise.single(j, spots_, lanes_[z_at + j]);
   std::vector<const double*> in(out_at);
   std::vector<double*> out(d);
   for (std::size_t first = 0; first < n; first += kBlock) {
@@ -160,7 +162,7 @@ void FilterSide::replay_step(std::size_t s, std::span<const Lane> lanes, const S
   for (std::size_t c = 0; c < d; ++c) std::copy_n(lanes_[out_at + c], n, lanes_[c]);
 }
 
-void FilterSide::write(Path& path, const Path& reference, const SingleNoise& noise) {
+void FilterSide::write(Path& path, const Path& reference, NoiseSource& noise) {
   std::vector<Lane> lanes;
   for (std::size_t v = 1; v < stops(); ++v) {
     const std::size_t from = points_[v - 1], to = points_[v];

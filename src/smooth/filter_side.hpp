@@ -31,7 +31,7 @@ class FilterSide {
   const LawPath& law() const { return *law_; }
   std::span<const double> parameters() const { return theta_; }
 
-  void step(std::size_t k, const NoiseSource& noise) { particles_.step(k, noise); }  // grid step k, all particles
+  void step(std::size_t k, NoiseSource& noise) { particles_.step(k, noise); }  // grid step k, all particles
   // At a stop: checks, places the reference, weighs. Weights relative to the largest.
   std::span<const double> arrive(std::size_t stop);
   // Particle i descends from ancestors[i] of this stop.
@@ -42,18 +42,18 @@ class FilterSide {
   std::uint32_t ancestor(std::size_t stop) const { return ancestors_[stop][chosen_[stop + 1]]; }  // of the chosen one
   bool resampled(std::size_t stop) const { return resampled_[stop]; }
   // Weights of all particles at a stop as ancestors of the chosen path behind it: weight × density of its next point.
-  std::span<const double> backward_weights(std::size_t stop, const SingleNoise&);
+  std::span<const double> backward_weights(std::size_t stop, NoiseSource&);
 
   // The chosen path. `reference` is the one given to begin.
-  void write(Path& path, const Path& reference, const SingleNoise&);
+  void write(Path& path, const Path& reference, NoiseSource&);
 
  private:
   struct Lane {
     std::size_t stop, steps;  // the segment that ends at this stop
   };
-  void next_point(std::size_t stop, const SingleNoise&);
+  void next_point(std::size_t stop, NoiseSource&);
   void load_lanes(std::span<const Lane>);
-  void replay_step(std::size_t step_in_segment, std::span<const Lane>, const SingleNoise&);
+  void replay_step(std::size_t step_in_segment, std::span<const Lane>, NoiseSource&);
 
   const System& system_;
   const Schedule& schedule_;
@@ -76,6 +76,7 @@ class FilterSide {
   AlignedBuffer weights_;
   Columns lanes_;  // inputs and outputs of replay
   Columns xi_;
+  std::vector<Spot> spots_;
   std::vector<double> target_, own_, one_xi_;
 };
 }  // namespace mckean

@@ -19,8 +19,8 @@ namespace {
 Path empty_path(const Model& model, const Grid& grid) { return {model.dimension(), grid.steps() + 1}; }
 
 // Normals of a series begin behind those of the series before it.
-FreshNoise path_noise(const Kernels& kernels, const KernelOptions& o, const Stream& stream, const Grid& grid,
-                      std::size_t series, const Model& model) {
+NoiseOrigin path_noise(const Kernels& kernels, const KernelOptions& o, const Stream& stream, const Grid& grid,
+                       std::size_t series, const Model& model) {
   return {kernels, o.precision, stream, series * grid.steps(), model.noise_sources()};
 }
 
@@ -61,7 +61,7 @@ ConditionalFilter::ConditionalFilter(const System& system, const Observation& ob
       single_(system, schedule.grid, 1, options_.precision, kernels) {}
 
 Path ConditionalFilter::first_path(std::size_t series, const KernelNoise& noise) {
-  const FreshNoise fresh = path_noise(kernels_, options_, noise.path, schedule_.grid, series, system_.model());
+  FreshNoise fresh(path_noise(kernels_, options_, noise.path, schedule_.grid, series, system_.model()), 1);
   Path path = empty_path(system_.model(), schedule_.grid);
   single_.set_law(side_.law(), side_.parameters());
   single_.start(noise.start, static_cast<std::uint32_t>(series));
@@ -77,9 +77,7 @@ Path ConditionalFilter::first_path(std::size_t series, const KernelNoise& noise)
 
 Path ConditionalFilter::step(std::size_t series, const Path& path, const KernelNoise& noise) {
   const Grid& grid = schedule_.grid;
-  const FreshNoise fresh = path_noise(kernels_, options_, noise.path, grid, series, system_.model());
-  const NoiseSource moves = fresh;
-  const SingleNoise alone = fresh;
+  FreshNoise fresh(path_noise(kernels_, options_, noise.path, grid, series, system_.model()), options_.particles);
   const auto M = static_cast<std::uint32_t>(options_.particles);
   std::vector<std::uint32_t> ancestors(M, M - 1);
   std::vector<double> u(M);
@@ -88,7 +86,7 @@ Path ConditionalFilter::step(std::size_t series, const Path& path, const KernelN
   const std::size_t last = side_.stops() - 1;
   for (std::size_t v = 0;; ++v) {
     if (v > 0)
-      for (std::size_t k = side_.point(v - 1); k < side_.point(v); ++k) side_.step(k, moves);
+      for (std::size_t k = side_.point(v - 1); k < side_.point(v); ++k) side_.step(k, fresh);
     const auto weights = side_.arrive(v);
     if (v == last || resamples(system_.model(), schedule_, options_, series, v)) categorical_.set(weights);
     if (v == last) break;
@@ -102,14 +100,14 @@ Path ConditionalFilter::step(std::size_t series, const Path& path, const KernelN
   side_.choose(last, categorical_.draw(trace(last)));
   for (std::size_t v = last; v-- > 0;) {
     if (options_.smoother == Smoother::backward && side_.resampled(v)) {
-      categorical_.set(side_.backward_weights(v, alone));
+      categorical_.set(side_.backward_weights(v, fresh));
       side_.choose(v, categorical_.draw(trace(v)));
     } else {
       side_.choose(v, side_.ancestor(v));
     }
   }
   Path next = empty_path(system_.model(), grid);
-  side_.write(next, path, alone);
+  side_.write(next, path, fresh);
   return next;
 }
 
@@ -135,8 +133,9 @@ void CoupledFilter::set_laws(const LawPath& fine, const LawPath& coarse, std::sp
 
 CoupledFilter::Pair CoupledFilter::first_paths(std::size_t series, const KernelNoise& noise) {
   const Model& model = system_.model();
-  CoupledNoise increments(path_noise(kernels_, options_, noise.path, fine_schedule_.grid, series, model), 1);
-  const NoiseSource upper = increments.fine(), lower = increments.coarse();
+  FreshNoise upper(path_noise(kernels_, options_, noise.path, fine_schedule_.grid, series, model), 1,
+                   FreshNoise::Hold::pairs);
+  CoarseNoise lower(upper, 1);
   Pair paths{empty_path(model, fine_schedule_.grid), empty_path(model, coarse_schedule_.grid)};
   single_fine_.set_law(fine_.law(), fine_.parameters());
   single_coarse_.set_law(coarse_.law(), coarse_.parameters());
@@ -160,15 +159,9 @@ CoupledFilter::Pair CoupledFilter::first_paths(std::size_t series, const KernelN
 
 CoupledFilter::Pair CoupledFilter::step(std::size_t series, const Pair& paths, const KernelNoise& noise) {
   const Grid& grid = fine_schedule_.grid;
-  CoupledNoise increments(path_noise(kernels_, options_, noise.path, grid, series, system_.model()),
-                          options_.particles);
-  const NoiseSource upper = increments.fine(), lower = increments.coarse();
-  const SingleNoise alone = [&](std::size_t k, std::size_t j, std::size_t i) {
-    return increments.fine_single(k, j, i);
-  };
-  const SingleNoise summed = [&](std::size_t k, std::size_t j, std::size_t i) {
-    return increments.coarse_single(k, j, i);
-  };
+  FreshNoise upper(path_noise(kernels_, options_, noise.path, grid, series, system_.model()), options_.particles,
+                   FreshNoise::Hold::pairs);
+  CoarseNoise lower(upper, options_.particles);
   const auto M = static_cast<std::uint32_t>(options_.particles);
   std::vector<std::uint32_t> first(M, M - 1), second(M, M - 1);
   std::vector<double> u(3 * M);
@@ -205,7 +198,7 @@ CoupledFilter::Pair CoupledFilter::step(std::size_t series, const Pair& paths, c
   choose(last);
   for (std::size_t v = last; v-- > 0;) {
     if (options_.smoother == Smoother::backward && fine_.resampled(v)) {
-      coupling_->set(fine_.backward_weights(v, alone), coarse_.backward_weights(v, summed));
+      coupling_->set(fine_.backward_weights(v, upper), coarse_.backward_weights(v, lower));
       choose(v);
     } else {
       fine_.choose(v, fine_.ancestor(v));
@@ -213,8 +206,8 @@ CoupledFilter::Pair CoupledFilter::step(std::size_t series, const Pair& paths, c
     }
   }
   Pair next{empty_path(system_.model(), grid), empty_path(system_.model(), coarse_schedule_.grid)};
-  fine_.write(next.fine, paths.fine, alone);
-  coarse_.write(next.coarse, paths.coarse, summed);
+  fine_.write(next.fine, paths.fine, upper);
+  coarse_.write(next.coarse, paths.coarse, lower);
   return next;
 }
 }  // namespace mckean

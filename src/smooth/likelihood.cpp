@@ -5,6 +5,7 @@
 #include "smooth/degeneracy.hpp"
 #include "smooth/observation.hpp"
 #include "smooth/particles.hpp"
+#include "smooth/prediction.hpp"
 #include "smooth/schedule.hpp"
 
 namespace mckean {
@@ -84,6 +85,8 @@ Likelihood LikelihoodEstimator::operator()(std::span<const double> theta, std::u
   Particles particles(p.system, grid, p.options.particles, precision, kernels());
   ObservationFrame observation(p.observation, p.options.particles, kernels());
   observation.set_parameters(theta);
+  Prediction prediction(p.model, kernels());
+  prediction.set_parameters(theta);
   Filter filter(particles, observation, p.model, theta, kernels());
 
   const auto draw = [&](double margin) {
@@ -93,16 +96,19 @@ Likelihood LikelihoodEstimator::operator()(std::span<const double> theta, std::u
   };
   return with_wide_enough_law(draw, [&](const LawPath& law) {
     const std::size_t law_particles = law.dynamics->reads_law() ? p.options.law_particles : 0;
-    Likelihood out{0, grid.steps() * law_particles, {}};
+    Likelihood out{0, grid.steps() * law_particles, {}, {}};
     particles.set_law(law, theta);
     for (std::size_t s = 0; s < p.data.series.size(); ++s) {
       particles.start(stream(Purpose::filter_start), static_cast<std::uint32_t>(s));
-      const FreshNoise noise{kernels(), precision, stream(Purpose::filter), s * grid.steps(), law.dynamics->sources};
+      FreshNoise noise({kernels(), precision, stream(Purpose::filter), s * grid.steps(), law.dynamics->sources},
+                       p.options.particles);
       std::size_t at = 0;
       for (const Schedule::Visit& visit : p.schedule.visits[s]) {
         particles.move(at, visit.point, noise);
         out.particle_steps += p.options.particles * (visit.point - at);
         at = visit.point;
+        prediction.errors(grid.time[at], p.schedule.values(s, visit), particles.x(), p.options.particles,
+                          out.prediction_errors);
         const double u = uniform(resampling, static_cast<std::uint32_t>(s), static_cast<std::uint32_t>(visit.row));
         out.log_value += filter.observe(
             grid.time[at], p.schedule.values(s, visit), u, [&] { return p.schedule.where(s, visit); }, out.warnings);

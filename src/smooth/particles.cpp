@@ -10,7 +10,6 @@ Particles::Particles(const System& system, const Grid& grid, std::size_t count, 
     : system_(system), grid_(grid), kernels_(kernels), precision_(precision), count_(count) {
   const Model& model = system.model();
   for (Columns& x : x_) x = Columns(model.dimension(), count);
-  noise_ = AlignedBuffer(model.noise_sources() * (kBlock + kColumnGap));
 }
 
 void Particles::set_law(const LawPath& law, std::span<const double> theta) {
@@ -32,7 +31,7 @@ void Particles::start(const Stream& stream, std::uint32_t series) {
   fill_start(system_.model(), kernels_, precision_, stream, series, count_, x_[0]);
 }
 
-void Particles::move(std::size_t from, std::size_t to, const NoiseSource& noise) {
+void Particles::move(std::size_t from, std::size_t to, NoiseSource& noise) {
   for (std::size_t k = from; k < to; ++k) step(k, noise);
   check_finite(to);
 }
@@ -44,7 +43,7 @@ void Particles::check_finite(std::size_t point) const {
     report_overflow(system_.model(), theta_, grid_.level, grid_.time[point], "the filter's particles");
 }
 
-void Particles::step(std::size_t k, const NoiseSource& noise) {
+void Particles::step(std::size_t k, NoiseSource& noise) {
   uniforms_.assign({grid_.time[k], grid_.dt[k], std::sqrt(grid_.dt[k])});
   law_->append_inputs(k, uniforms_);
   stay_inside();
@@ -57,11 +56,7 @@ void Particles::step(std::size_t k, const NoiseSource& noise) {
     const std::size_t n = std::min(kBlock, count_ - first);
     for (std::size_t c = 0; c < d; ++c) in_[c] = x_[now_][c] + first, out_[c] = x_[1 - now_][c] + first;
     for (std::size_t p = 0; p < xi_.count(); ++p) in_[d + p] = xi_[p] + first;
-    for (std::size_t j = 0; j < sources; ++j) {
-      double* z = noise_.data() + j * (kBlock + kColumnGap);
-      noise(k, j, first, (n + kTileSize - 1) / kTileSize * kTileSize, z);
-      in_[d + xi_.count() + j] = z;
-    }
+    for (std::size_t j = 0; j < sources; ++j) in_[d + xi_.count() + j] = noise.block(k, j, first);
     move_->run(in_, out_, n);
   }
   now_ = 1 - now_;

@@ -33,9 +33,9 @@ class Particles {
 
   // x + a Δ + σ √Δ z over steps from .. to − 1 of the grid. Throws NumericalError where a particle is not finite at the
   // end, WindowLeft.
-  void move(std::size_t from, std::size_t to, const NoiseSource&);
-  void step(std::size_t k, const NoiseSource&);  // one of them, unchecked
-  void check_finite(std::size_t point) const;    // throws NumericalError
+  void move(std::size_t from, std::size_t to, NoiseSource&);
+  void step(std::size_t k, NoiseSource&);      // one of them, unchecked
+  void check_finite(std::size_t point) const;  // throws NumericalError
 
   // Particle i becomes a copy of particle ancestors[i].
   void select(std::span<const std::uint32_t> ancestors);
@@ -59,7 +59,6 @@ class Particles {
   std::optional<PairwiseReader> pair_;
   Columns x_[2], xi_;
   std::size_t now_ = 0;
-  AlignedBuffer noise_;
   std::vector<double> uniforms_;
   std::vector<const double*> in_;
   std::vector<double*> out_;

@@ -23,12 +23,19 @@ constexpr NormalPrecision kPrecisions[] = {NormalPrecision::single, NormalPrecis
 Values draw(Width w, NormalPrecision precision, const Stream& stream, Column column, std::size_t count,
             std::size_t first = 0) {
   Values z(count);
-  normals(kernels(w), precision, stream, column, first, count, z.data());
+  normals(kernels(w), precision, stream, column, first, count / column.steps, z.data());
   return z;
 }
 
 Values draw(NormalPrecision precision, const Stream& stream, Column column, std::size_t count) {
   return draw(supported_widths().back(), precision, stream, column, count);
+}
+
+double draw_one(Width w, NormalPrecision precision, const Stream& stream, Column column, std::size_t particle) {
+  const Spot spot{0, static_cast<std::uint32_t>(particle)};
+  double z = 0;
+  single_normals(kernels(w), precision, stream, column, {&spot, 1}, &z);
+  return z;
 }
 
 TEST(Philox, PublishedVectors) {
@@ -80,7 +87,7 @@ TEST(Noise, LayoutIsAsDocumented) {
         }
         const double radius = std::sqrt(-2 * std::log(u1));
         const double want = radius * (particle % 32 < 16 ? std::cos(two_pi * u2) : std::sin(two_pi * u2));
-        const double got = normal(kernels(w), precision, stream, {step, 2, 3}, particle);
+        const double got = draw_one(w, precision, stream, {step, 2, 3}, particle);
         EXPECT_NEAR(got, want, single ? 4e-7 * radius + 6e-8 / radius : 4e-15 * radius)
             << kernels(w).name << " " << particle;
       }
@@ -92,7 +99,15 @@ TEST(Noise, AnyParticleAloneAndAnyNumberOfParticlesGiveTheSameBits) {
     for (NormalPrecision precision : kPrecisions) {
       const Values all = draw(w, precision, stream, {9, 1, 2}, 640);
       for (std::size_t i : {0, 1, 15, 16, 31, 32, 100, 639})
-        EXPECT_EQ(normal(kernels(w), precision, stream, {9, 1, 2}, i), all[i]);
+        EXPECT_EQ(draw_one(w, precision, stream, {9, 1, 2}, i), all[i]);
+      const Column several{7, 1, 2, 3};  // steps 7, 8 and 9
+      const Values three = draw(w, precision, stream, several, 3 * 96);
+      std::vector<Spot> spots;
+      for (std::uint32_t i = 0; i < 3 * 96; ++i) spots.push_back({i / 96, i % 96});
+      Values alone(spots.size());
+      single_normals(kernels(w), precision, stream, {7, 1, 2}, spots, alone.data());
+      EXPECT_EQ(alone, three);
+      EXPECT_TRUE(std::equal(three.begin() + 2 * 96, three.end(), all.begin()));
       const Values few = draw(w, precision, stream, {9, 1, 2}, 96),
                    late = draw(w, precision, stream, {9, 1, 2}, 64, 320);
       EXPECT_TRUE(std::equal(few.begin(), few.end(), all.begin()));
@@ -118,7 +133,7 @@ TEST(Noise, RefusesWhatItsCountersCannotHold) {
     EXPECT_THROW(normals(kernels(), precision, stream, {0, 1, 1}, 0, 32, out), std::out_of_range);
     EXPECT_THROW(normals(kernels(), precision, stream, {0, 0, 1}, 16, 32, out), std::invalid_argument);
   }
-  EXPECT_NO_THROW(normal(kernels(), NormalPrecision::full, stream, {0, 0, 1}, (std::size_t{1} << 33) - 1));
+  EXPECT_NO_THROW(normals(kernels(), NormalPrecision::full, stream, {0, 0, 1}, (std::size_t{1} << 33) - 32, 32, out));
 }
 
 double double_factorial(int n) { return n <= 1 ? 1 : n * double_factorial(n - 2); }

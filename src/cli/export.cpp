@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/command.hpp"
+#include "cli/stored_run.hpp"
+#include "model/number.hpp"
+
+namespace mckean::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string folder, out;
+  bool json = false;
+};
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+// A row a task; as many columns of values as the longest result has.
+std::string tasks_csv(const Store& store) {
+  std::size_t width = 0;
+  store.for_each_task([&](const Store::Row& row) { width = std::max(width, row.value.size()); });
+  std::string out = "group,index,cost,seconds";
+  for (std::size_t k = 1; k <= width; ++k) out += fmt::format(",value_{}", k);
+  out += "\n";
+  store.for_each_task([&](const Store::Row& row) {
+    out += fmt::format("{},{},{},{}", quoted(row.task.group), row.task.index, number_to_text(row.task.cost),
+                       number_to_text(row.seconds));
+    for (std::size_t k = 0; k < width; ++k) out += "," + (k < row.value.size() ? number_to_text(row.value[k]) : "");
+    out += "\n";
+  });
+  return out;
+}
+
+Json run_json(const StoredRun& run, const Store& store) {
+  Json notes = Json::object(), log = Json::array();
+  for (const auto& [key, value] : store.words_with("note ")) notes[key.substr(5)] = Json::parse(value);
+  for (const auto& line : store.log_lines()) log.push_back({{"time", line.time}, {"message", line.message}});
+  const auto result = store.get("result");
+  Json out = to_json(run);
+  out["settings"] = Json::parse(store.require("settings"));
+  out["model_sha256"] = store.require("model_sha256");
+  out["data_sha256"] = store.require("data_sha256");
+  out["notes"] = notes;
+  out["result"] = result ? Json::parse(*result) : Json(nullptr);
+  out["log"] = log;
+  return out;
+}
+
+void run(const Options& o) {
+  const std::filesystem::path folder = o.folder, out = o.out.empty() ? folder : std::filesystem::path(o.out);
+  require_run(folder);
+  const Store store(folder, Store::Mode::read);
+  const std::vector<std::pair<std::string, std::string>> files = {
+      {(out / "tasks.csv").string(), tasks_csv(store)},
+      {(out / "run.json").string(), run_json(read_stored_run(folder), store).dump(2) + "\n"},
+      {(out / "model.toml").string(), store.require("model")},
+      {(out / "data.csv").string(), store.require("data")}};
+  Json names = Json::array();
+  std::error_code none;
+  std::filesystem::create_directories(out, none);
+  for (const auto& [name, text] : files) {
+    write_file(name, text);
+    names.push_back(name);
+    if (!o.json) fmt::print("wrote {}\n", name);
+  }
+  if (o.json) print_json({{"out", names}, {"tasks", store.task_count()}});
+}
+}  // namespace
+
+void add_export(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("export", "writes a run as CSV and JSON, with its model and data");
+  command->add_option("DIR", o->folder, "folder of the run")->required();
+  command->add_option("--out", o->out, "folder to write to (default: that of the run)");
+  command->add_flag("--json", o->json, "one JSON object on stdout, messages on stderr");
+  command->callback([o] { run(*o); });
+}
+}  // namespace mckean::cli

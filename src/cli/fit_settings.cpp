@@ -1,0 +1,101 @@
+#include "cli/fit_settings.hpp"
+
+#include <fmt/format.h>
+
+#include "estimate/fit.hpp"
+#include "model/number.hpp"
+
+namespace mckean::cli {
+
+using Json = nlohmann::ordered_json;
+
+FitSettings::FitSettings() { particles.clear(), law_particles.clear(); }
+
+void FitSettings::add_to(CLI::App& app) {
+  ChainCommand::add_to(app);
+  app.add_option(
+         "--estimator", estimator,
+         "stratified: centred, preconditioned, a fixed number of replicates in each cell; paper: the randomised "
+         "multilevel estimator as printed; single: one level, --iterations long; quadrature: deterministic, for "
+         "one-dimensional states")
+      ->check(CLI::IsMember({"stratified", "paper", "single", "quadrature"}))
+      ->capture_default_str();
+  app.add_option(
+      "--levels", levels,
+      "lowest and highest level, LOW:HIGH; single and quadrature use the highest (default: chosen by a pilot; "
+      "2:4 for paper and single, 5 for quadrature)");
+  app.add_option("--replicates", replicates, "independent replicates (paper and single: 200)")
+      ->check(whole_number(2, kMostReplicates));
+  app.add_option(
+         "--tolerance", tolerance,
+         "until the Monte Carlo error of every parameter is below this (default: a tenth of its standard error)")
+      ->check(positive_number());
+  app.add_option("--budget", budget, "time after which no new work is begun: 90s, 10m, 2h");
+  app.add_option("--iterations", iterations,
+                 "iterations of a chain: T_0 of stratified (default: chosen), all of single (100)")
+      ->check(whole_number(1, kMostIterations));
+  app.add_option("--step", step,
+                 "G,N0,RHO: the step is G*(N0 + n)^-RHO times the inverse observed information (paper and single: "
+                 "complete-data information, 1,0,0.7)");
+  app.add_option("--p-max", most_p, "largest p (stratified: 0; paper: 6, or inf for no bound)");
+  app.add_option("--level-weight", level_weight, "paper: probability of level l, up to a factor")
+      ->capture_default_str();
+  app.add_option("--length-weight", length_weight, "paper: probability of p, up to a factor")->capture_default_str();
+  app.add_option("--chain-length", chain_length, "paper: iterations of a chain of length p")->capture_default_str();
+  app.add_option("--starts", starts, "stratified: begin from so many starts, and report different maxima as such")
+      ->check(whole_number(1, 1000))
+      ->capture_default_str();
+  app.add_flag("--verbose", verbose, "print what the pilot decides");
+  app.add_flag("--quiet", quiet, "no progress");
+}
+
+Json FitSettings::to_json() const {
+  return {{"model", model},
+          {"data", data},
+          {"set", set},
+          {"seed", seed},
+          {"estimator", estimator},
+          {"levels", levels},
+          {"particles", particles},
+          {"law_particles", law_particles},
+          {"smoother", smoother},
+          {"gradient", gradient},
+          {"unit", unit},
+          {"full_normals", full_normals},
+          {"replicates", replicates},
+          {"tolerance", tolerance},
+          {"iterations", iterations},
+          {"step", step},
+          {"p_max", most_p},
+          {"level_weight", level_weight},
+          {"length_weight", length_weight},
+          {"chain_length", chain_length},
+          {"starts", starts},
+          {"budget", budget}};
+}
+
+FitSettings FitSettings::from_json(const Json& j) {
+  FitSettings s;
+  const auto take = [&j](const char* key, auto& to) { j.at(key).get_to(to); };
+  take("model", s.model), take("data", s.data), take("set", s.set), take("seed", s.seed);
+  take("estimator", s.estimator), take("levels", s.levels);
+  take("particles", s.particles), take("law_particles", s.law_particles);
+  take("smoother", s.smoother), take("gradient", s.gradient);
+  take("unit", s.unit), take("full_normals", s.full_normals);
+  take("replicates", s.replicates), take("tolerance", s.tolerance), take("iterations", s.iterations);
+  take("step", s.step), take("p_max", s.most_p), take("level_weight", s.level_weight);
+  take("length_weight", s.length_weight), take("chain_length", s.chain_length), take("starts", s.starts);
+  take("budget", s.budget);
+  return s;
+}
+
+double parse_duration(const std::string& text) {
+  const std::string units = "smh";
+  const double factors[] = {1, 60, 3600};
+  const std::size_t unit = text.empty() ? std::string::npos : units.find(text.back());
+  const Number n = parse_number(std::string_view(text).substr(0, text.size() - (unit == std::string::npos ? 0 : 1)));
+  if (!n.problem.empty() || !(n.value > 0))
+    throw InputError(fmt::format("--budget {}: a time such as 90s, 10m or 2h is expected", text));
+  return n.value * (unit == std::string::npos ? 1 : factors[unit]);
+}
+}  // namespace mckean::cli

@@ -1,0 +1,28 @@
+// What a fit is told: the options of `fit`, as they are stored with a run and taken up again by `resume`.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "cli/chain_options.hpp"
+
+namespace mckean::cli {
+
+struct FitSettings : ChainCommand {
+  FitSettings();
+  void add_to(CLI::App&);
+
+  std::string estimator = "stratified", levels, step, most_p;
+  std::string level_weight = "2^(-l/4)", length_weight = "2^-p*(p + 1)*log(p + 2)^2", chain_length = "2^p";
+  std::size_t replicates = 0, iterations = 0, starts = 1;  // 0: to be chosen
+  double tolerance = 0;
+  std::string budget;
+  bool quiet = false, verbose = false;  // these two, and the number of threads, are no settings of the run
+
+  // Everything that the result depends on.
+  nlohmann::ordered_json to_json() const;
+  static FitSettings from_json(const nlohmann::ordered_json&);
+};
+
+// "90", "90s", "10m", "2h" in seconds. Throws InputError.
+double parse_duration(const std::string&);
+}  // namespace mckean::cli

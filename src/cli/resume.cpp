@@ -1,0 +1,43 @@
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/run_fit.hpp"
+#include "run/parallel.hpp"
+
+namespace mckean::cli {
+namespace {
+
+struct Options {
+  std::string folder;
+  std::size_t threads = all_cores();
+  std::optional<std::uint64_t> replicates;
+  std::optional<double> tolerance;
+  std::string budget;
+  bool json = false, quiet = false, verbose = false;
+};
+
+void run(const Options& o, World& world) {
+  Run run =
+      Run::open(world, o.folder, {.threads = o.threads, .show_progress = !o.json && !o.quiet, .verbose = o.verbose});
+  if (o.replicates) run.change_setting("replicates", *o.replicates);
+  if (o.tolerance) run.change_setting("tolerance", *o.tolerance);
+  if (!o.budget.empty()) run.change_setting("budget", o.budget);
+  run_fit(world, run, o.json);
+}
+}  // namespace
+
+void add_resume(CLI::App& app, World& world) {
+  auto o = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("resume", "continues a run that was stopped, or extends one that has ended");
+  command->add_option("DIR", o->folder, "folder of the run")->required();
+  command->add_option("--replicates", o->replicates, "another number of replicates")
+      ->check(whole_number(2, std::numeric_limits<std::uint32_t>::max()));
+  command->add_option("--tolerance", o->tolerance, "another tolerance")->check(positive_number());
+  command->add_option("--budget", o->budget, "another budget of time: 90s, 10m, 2h, all sittings together");
+  command->add_flag("--verbose", o->verbose, "print what the pilot decides");
+  command->add_option("--threads", o->threads, "threads (default: all cores)")->check(whole_number(1, kMostThreads));
+  command->add_flag("--quiet", o->quiet, "no progress on stderr");
+  command->add_flag("--json", o->json, "one JSON object on stdout, messages on stderr");
+  command->callback([o, &world] { run(*o, world); });
+}
+}  // namespace mckean::cli

@@ -1,0 +1,143 @@
+#include "estimate/probe.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimate/line.hpp"
+
+namespace mckean {
+
+std::uint64_t seed_of(std::uint64_t seed, std::string_view group) {
+  std::uint64_t h = seed ^ 0x9e3779b97f4a7c15;
+  const auto mix = [&h](std::uint64_t value) {
+    h ^= value;
+    h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9;
+    h = (h ^ (h >> 27)) * 0x94d049bb133111eb;
+    h ^= h >> 31;
+  };
+  for (const char c : group) mix(static_cast<unsigned char>(c));
+  mix(group.size());
+  return h;
+}
+
+namespace {
+
+double expected_cost(const Problem& problem, const Place& place, const Effort& effort) {
+  const auto& grid = problem.schedule(place.level).grid;
+  const double laws = effort.curvature ? 3 + 2.0 * static_cast<double>(place.u.size()) : 2;
+  const double particles = static_cast<double>(place.chain.particles * problem.data().series.size()) +
+                           laws * static_cast<double>(place.chain.law_particles);
+  return particles * static_cast<double>(grid.steps() * (effort.iterations + effort.burn_in));
+}
+
+// A failure travels as text: one character a number.
+constexpr double kFailed = -1;
+
+std::vector<double> failure(const NumericalError& e) {
+  std::vector<double> out{kFailed};
+  for (const char c : std::string_view(e.what())) out.push_back(static_cast<unsigned char>(c));
+  return out;
+}
+
+std::string failure_text(std::span<const double> values) {
+  std::string text;
+  for (const double v : values.subspan(1)) text += static_cast<char>(v);
+  return text;
+}
+
+std::vector<double> flat(const HeldMoments& m) {
+  std::vector<double> out{static_cast<double>(m.particle_steps), m.renewal};
+  const auto add = [&out](const auto& matrix) { out.insert(out.end(), matrix.data(), matrix.data() + matrix.size()); };
+  add(m.score), add(m.squares), add(m.complete), add(m.curvature), add(m.law_noise);
+  return out;
+}
+
+HeldMoments moments(std::span<const double> values, Eigen::Index n) {
+  HeldMoments m;
+  m.particle_steps = static_cast<std::uint64_t>(values[0]);
+  m.renewal = values[1];
+  const double* at = values.data() + 2;
+  m.score = Eigen::Map<const Eigen::VectorXd>(at, n);
+  at += n;
+  for (Eigen::MatrixXd* matrix : {&m.squares, &m.complete, &m.curvature, &m.law_noise}) {
+    *matrix = Eigen::Map<const Eigen::MatrixXd>(at, n, n);
+    at += n * n;
+  }
+  return m;
+}
+
+Probe summarise(std::span<const HeldMoments> chains, const Effort& effort, const Eigen::VectorXd& slope) {
+  const HeldMoments mean = average(chains);
+  const auto on_line = [&](const Eigen::MatrixXd& m) -> Eigen::MatrixXd {
+    return slope.asDiagonal() * m * slope.asDiagonal();
+  };
+  const auto count = static_cast<double>(chains.size());
+  Eigen::MatrixXd spread = Eigen::MatrixXd::Zero(slope.size(), slope.size());
+  for (const HeldMoments& m : chains)
+    spread += (m.score - mean.score) * (m.score - mean.score).transpose() / (count * (count - 1));
+  return {.found = true,
+          .problem = {},
+          .score = slope.cwiseProduct(mean.score),
+          .score_error = on_line(spread),
+          .complete = on_line(mean.complete),
+          .louis = on_line(observed_information(mean)),
+          .law_noise = on_line(mean.law_noise),
+          .renewal = mean.renewal,
+          .iterations = chains.size() * effort.iterations};
+}
+}  // namespace
+
+std::vector<Probe> probe(Workbench& bench, const std::string& group, std::span<const Place> places,
+                         const Effort& effort) {
+  std::vector<Task> tasks;
+  for (std::size_t k = 0; k < places.size(); ++k)
+    for (std::size_t c = 0; c < effort.chains; ++c)
+      tasks.push_back({fmt::format("{} {}", group, k), static_cast<std::uint32_t>(c),
+                       expected_cost(bench.problem, places[k], effort)});
+  const auto results = bench.runner.run(tasks, [&](std::size_t position, std::stop_token stop) {
+    const Place& place = places[position / effort.chains];
+    const Task& task = tasks[position];
+    ChainOptions chain = place.chain;
+    chain.start = from_line(bench.model(), place.u);
+    chain.stop = std::move(stop);
+    try {
+      return flat(hold(bench.problem, chain, {seed_of(bench.seed, task.group), task.index, place.level},
+                       {.iterations = effort.iterations, .burn_in = effort.burn_in, .curvature = effort.curvature}));
+    } catch (const NumericalError& e) {
+      return failure(e);
+    }
+  });
+  std::vector<Probe> out;
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    std::vector<HeldMoments> chains;
+    Probe failed;
+    for (std::size_t c = 0; c < effort.chains; ++c) {
+      const auto& values = results[k * effort.chains + c];
+      if (values[0] == kFailed) {
+        if (failed.problem.empty()) failed.problem = failure_text(values);
+        continue;
+      }
+      chains.push_back(moments(values, places[k].u.size()));
+      bench.particle_steps += chains.back().particle_steps;
+    }
+    out.push_back(failed.problem.empty() ? summarise(chains, effort, slopes(bench.model(), places[k].u)) : failed);
+  }
+  return out;
+}
+
+Probe combine(const Probe& a, const Probe& b) {
+  const double total = static_cast<double>(a.iterations + b.iterations);
+  const double x = static_cast<double>(a.iterations) / total, y = static_cast<double>(b.iterations) / total;
+  return {.found = a.found && b.found,
+          .problem = a.found ? b.problem : a.problem,
+          .score = x * a.score + y * b.score,
+          .score_error = x * x * a.score_error + y * y * b.score_error,
+          .complete = x * a.complete + y * b.complete,
+          .louis = x * a.louis + y * b.louis,
+          .law_noise = x * a.law_noise + y * b.law_noise,
+          .renewal = std::min(a.renewal, b.renewal),
+          .iterations = a.iterations + b.iterations};
+}
+}  // namespace mckean

@@ -1,0 +1,55 @@
+// The score and the information at given parameter values, by chains that hold θ: what the pilot looks at.
+#pragma once
+
+#include "estimate/information.hpp"
+#include "estimate/tasks.hpp"
+
+namespace mckean {
+
+// What all parts of a fit share.
+struct Workbench {
+  const Problem& problem;
+  TaskRunner& runner;
+  FitObserver& observer;
+  std::uint64_t seed;
+  std::uint64_t particle_steps = 0;  // of everything done so far
+
+  const Model& model() const { return problem.model(); }
+};
+
+// Tasks of different groups draw from different keys.
+std::uint64_t seed_of(std::uint64_t seed, std::string_view group);
+
+// Where to look, and how finely.
+struct Place {
+  Eigen::VectorXd u;  // on the line
+  int level;
+  ChainOptions chain;  // its start is set from u
+};
+
+struct Effort {
+  std::size_t chains = 8, iterations = 30, burn_in = 10;
+  bool curvature = false;
+};
+
+struct Probe {
+  bool found = false;           // false: the dynamics explode there, or no particle explains the data
+  std::string problem;          // why not
+  Eigen::VectorXd score;        // E H, on the line, as everything here
+  Eigen::MatrixXd score_error;  // covariance of that mean, from the spread of the chains
+  Eigen::MatrixXd complete;     // complete-data information
+  Eigen::MatrixXd louis;        // observed information by Louis' identity, where curvature was asked for
+  Eigen::MatrixXd law_noise;    // variance of H that comes from the law inside H alone
+  double renewal = 0;           // how often, at least, a point of the path was renewed by an iteration
+  std::size_t iterations = 0;   // of all chains, without burn-in
+
+  // Variance of the mean score per iteration: what a chain of n iterations has, times n.
+  Eigen::MatrixXd noise() const { return score_error * static_cast<double>(iterations); }
+};
+
+// All places in one batch of tasks, named `group` and their number.
+std::vector<Probe> probe(Workbench&, const std::string& group, std::span<const Place>, const Effort&);
+
+// One from several at the same place.
+Probe combine(const Probe&, const Probe&);
+}  // namespace mckean

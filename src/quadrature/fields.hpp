@@ -1,0 +1,41 @@
+// What an Euler step does at every point of a grid, given the averages over the law.
+#pragma once
+
+#include <span>
+
+#include "quadrature/formulas.hpp"
+#include "quadrature/grid_density.hpp"
+
+namespace mckean {
+
+// The step from x is N(mean(x), sd(x)²), where the mean depends on the dynamic parameters.
+struct Fields {
+  Columns mean;  // its jet
+  Columns sd;    // one column
+};
+
+struct Clock {
+  double t, dt;
+};
+
+// All averages over a law at one time.
+struct Averages {
+  std::vector<double> inputs;        // jets of moments
+  const GridDensity* law = nullptr;  // where an interaction is pairwise
+};
+
+class FieldReader {
+ public:
+  FieldReader(const Formulas&, std::span<const double> theta);
+
+  Averages measure(const GridDensity& law, double t);
+  // Cost: points, times the points of the law where an interaction is pairwise.
+  Fields fields(const GridDensity&, const Averages&, Clock);
+
+ private:
+  Columns pairwise(const GridDensity&, const GridDensity& law, double t);
+
+  const Formulas& formulas_;
+  Frame step_, measure_, pair_;
+};
+}  // namespace mckean

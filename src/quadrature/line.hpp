@@ -1,0 +1,21 @@
+// The log-likelihood on the line, where bounded parameters are unbounded: θ(u) and the chain rule to second order.
+#pragma once
+
+#include <Eigen/Dense>
+#include <vector>
+
+#include "quadrature/quadrature.hpp"
+
+namespace mckean {
+
+struct LinePoint {
+  Eigen::VectorXd u;
+  std::vector<double> theta;
+  QuadratureValue value;     // derivatives in θ
+  Eigen::VectorXd gradient;  // in u
+  Eigen::MatrixXd hessian;
+};
+
+LinePoint evaluate_on_line(const Quadrature&, const Eigen::VectorXd& u, double temper);  // throws NumericalError
+Eigen::VectorXd to_line(const Model&, const std::vector<double>& theta);  // throws InputError where θ is out of bounds
+}  // namespace mckean

@@ -1,0 +1,32 @@
+// Maximum likelihood by Newton's method on the exact likelihood of one level.
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "quadrature/quadrature.hpp"
+
+namespace mckean {
+
+struct QuadratureMaximum {
+  std::vector<double> theta;
+  double loglik = 0;
+  Eigen::MatrixXd information;     // −∂²log p/∂θ², the observed one
+  Eigen::VectorXd standard_error;  // empty where the information is not positive definite
+  int iterations = 0;
+  bool converged = false;
+  std::string message;           // why not
+  std::uint64_t grid_steps = 0;  // of all evaluations
+};
+
+struct MaximiseOptions {
+  int most_iterations = 100;
+  double tolerance = 1e-8;  // stops where the Newton step is shorter, in standard errors
+};
+
+// Newton's method on the line of unbounded parameters, uphill also where the likelihood is not concave, with steps that
+// are halved until they climb. A start without a finite likelihood throws the NumericalError of that evaluation.
+QuadratureMaximum maximise(const Quadrature&, const std::vector<double>& start, const MaximiseOptions& = {});
+}  // namespace mckean

@@ -1,0 +1,21 @@
+// The input of a run in its store.
+#pragma once
+
+#include <string>
+
+#include "run/run.hpp"
+#include "run/store.hpp"
+
+namespace mckean {
+
+void write_input(Store&, const RunInput&);  // together with versions, hashes and the time
+RunInput read_input(const Store&);
+
+// Throws InputError with both values where they differ.
+void require_same(const std::string& folder, const RunInput& stored, const RunInput& given);
+// The program that began the run is this one.
+void require_same_program(const std::string& folder, const Store&);
+
+std::string pack(const RunInput&);
+RunInput unpack_input(const std::string&);
+}  // namespace mckean

@@ -1,0 +1,25 @@
+// Mean and variance of the next observation, given particles that predict the state.
+#pragma once
+
+#include "law/cloud.hpp"
+
+namespace mckean {
+
+// E[y | x] and Var[y | x] of the observed columns whose distribution has a name (a bare log density has neither).
+class Prediction {
+ public:
+  Prediction(const Model&, const Kernels&);
+  void set_parameters(std::span<const double> theta) { frame_.set_fixed(theta); }
+
+  // For each observed column (y − E y)/sd(y) under the mixture over the particles; NaN where y is missing or the
+  // moments do not exist.
+  void errors(double t, std::span<const double> values, const Columns& x, std::size_t particles, std::vector<double>& to);
+
+ private:
+  const Model& model_;
+  std::vector<std::size_t> columns_;  // those with moments
+  Program program_;                   // columns: x | uniforms: t | outputs: mean and variance of each
+  Frame frame_;
+  AlignedBuffer memory_;
+};
+}  // namespace mckean

@@ -1,0 +1,305 @@
+// The likelihood on grids, its derivatives and its maximum, against exact answers: a Kalman filter where the model is
+// linear, the oracle's quadrature with hand-written functions and difference quotients elsewhere.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "models.hpp"
+#include "oracle/examples.hpp"
+#include "quadrature/line.hpp"
+#include "quadrature/maximise.hpp"
+
+namespace {
+
+using namespace mckean;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double missing = std::numeric_limits<double>::quiet_NaN();
+
+VectorXd vector(const std::vector<double>& v) { return VectorXd::Map(v.data(), static_cast<Eigen::Index>(v.size())); }
+
+// Value to 1e-8, gradient to 1e-6 and Hessian to 1e-4 of their size.
+void expect_agreement(const Model& model, const Data& data, int level, const std::vector<double>& theta,
+                      const oracle::Function& exact, bool derivatives = true) {
+  SCOPED_TRACE(testing::Message() << model.name() << " level " << level);
+  const Quadrature quadrature(model, data, 0, level);
+  const QuadratureValue found = quadrature.value(theta);
+  EXPECT_NEAR(found.loglik, exact(vector(theta)), 1e-8);
+  EXPECT_NEAR(found.loglik, quadrature.value(theta, Quadrature::Order::value).loglik, 1e-10);
+  if (!derivatives) return;
+  const VectorXd gradient = oracle::gradient(exact, vector(theta));
+  EXPECT_LT((found.gradient - gradient).norm(), 1e-6 * (1 + gradient.norm())) << found.gradient << "\nfor\n"
+                                                                              << gradient;
+  const MatrixXd hessian = oracle::hessian(exact, vector(theta));
+  EXPECT_LT((found.hessian - hessian).norm(), 1e-4 * hessian.norm()) << found.hessian << "\nfor\n" << hessian;
+}
+
+void expect_maximum(const QuadratureMaximum& found, const oracle::Maximum& exact) {
+  ASSERT_TRUE(found.converged) << found.message;
+  ASSERT_TRUE(exact.converged);
+  EXPECT_NEAR(found.loglik, exact.value, 1e-8);
+  for (Eigen::Index i = 0; i < exact.theta.size(); ++i) {
+    EXPECT_NEAR(found.theta[static_cast<std::size_t>(i)], exact.theta(i), 1e-6) << i;
+    EXPECT_NEAR(found.standard_error(i), exact.standard_error(i), 1e-4 * exact.standard_error(i)) << i;
+  }
+}
+
+oracle::Function quadrature_of(const oracle::ScalarFamily& family, const Data& data, int level) {
+  return [&family, &data, level](const VectorXd& t) { return oracle::log_likelihood(family(t), data, level); };
+}
+
+oracle::LinearModel ou_of(const VectorXd& t) {
+  return oracle::mean_field_ou({.kappa = t(0), .mu = t(1), .beta = t(2), .R = t(3)});
+}
+
+TEST(QuadratureEstimator, LinearModelsAtEveryLevel) {
+  const Model model = tests::shipped("mean-field-ou");
+  const Data data = oracle::ou_data();
+  for (int level = 0; level <= 5; ++level)
+    expect_agreement(model, data, level, {1, 7, 1, 1},
+                     [&](const VectorXd& t) { return oracle::log_likelihood(ou_of(t), data, level); });
+  const VectorXd score = Quadrature(model, data, 0, 3).value(std::vector<double>{1, 7, 1, 1}).gradient;
+  EXPECT_LT((score - VectorXd{{1.756864, 2.473713, -0.939011, 1.864270}}).norm(),
+            2e-6);  // with the law held: 0.55, 1.48
+}
+
+// One step of length 1 predicts the first observation five standard deviations away.
+TEST(QuadratureEstimator, ObservationsFarInTheTails) {
+  const Data data = oracle::ou_data();
+  expect_agreement(tests::shipped("mean-field-ou"), data, 0, {1.5, 7, 0.1, 0.2},
+                   [&](const VectorXd& t) { return oracle::log_likelihood(ou_of(t), data, 0); });
+  const Data outlier = oracle::unit_series({0.5, 0.7, 30, 1.2});
+  expect_agreement(tests::shipped("mean-field-ou"), outlier, 3, {1, 1, 0.3, 0.5},
+                   [&](const VectorXd& t) { return oracle::log_likelihood(ou_of(t), outlier, 3); });
+}
+
+TEST(QuadratureEstimator, MaximumOfALinearModel) {
+  const Model model = tests::shipped("mean-field-ou");
+  const Data data = oracle::ou_data();
+  for (const int level : {2, 3}) {  // at level 1 a factor 1 − (kappa + beta)/2 of either sign fits as well
+    const auto exact = oracle::mle(ou_of, VectorXd{{1.1, 7, -0.7, 0.3}}, data, level);
+    const Quadrature quadrature(model, data, 0, level);
+    for (const std::vector<double>& start : {std::vector<double>{1, 7, 1, 1}, {3, 5, 0.5, 3}})
+      expect_maximum(maximise(quadrature, start), exact);
+  }
+}
+
+// Two observed columns of one state, each with a parameter, irregular times, missing values, two series, a random start
+// that is observed.
+TEST(QuadratureEstimator, ColumnsMissingValuesIrregularTimes) {
+  const Model model = parse_model(R"toml(
+[state]
+x = "normal(0.5, 0.4)"
+[parameters]
+tau = { start = 0.7, lower = 0 }
+k = { start = 0.9, lower = 0, upper = 3 }
+b = 0.4
+c = -0.2
+[interaction]
+m = "x'"
+[drift]
+x = "k*(m - x) + b - 0.3*x"
+[diffusion]
+x = 0.6
+[observation]
+y = "normal(x, tau)"
+z = "normal(2*x + c, 0.5)"
+)toml",
+                                  "columns.toml");
+  const Data data{"columns.csv",
+                  model.columns(),
+                  {{"a",
+                    {0, 0.7, 1.1, 2.6, 3.0, 5.5},
+                    {0.3, missing, 1.0, 1.9, missing, missing, 1.9, 3.2, 1.5, missing, 0.2, 0.9},
+                    {1, 2, 3, 4, 5, 6}},
+                   {"b", {0.7, 1.0, 4.0}, {missing, 1.1, 0.2, 0.3, 2.5, missing}, {7, 8, 9}}}};
+  for (const int level : {0, 3})
+    expect_agreement(model, data, level, {0.7, 0.9, 0.4, -0.2}, [&](const VectorXd& t) {
+      Data shifted = data;  // c as a shift of the data: the oracle has no offset
+      for (auto& s : shifted.series)
+        for (std::size_t i = 1; i < s.values.size(); i += 2) s.values[i] -= t(3);
+      oracle::LinearModel exact =
+          oracle::mean_field_ou({.kappa = 0.3, .mu = t(2) / 0.3, .beta = t(1), .R = 1, .s = 0.6});
+      exact.m0 = VectorXd{{0.5}}, exact.P0 = MatrixXd{{0.16}};
+      exact.H = MatrixXd{{1}, {2}}, exact.R = VectorXd{{t(0) * t(0), 0.25}};
+      return oracle::log_likelihood(exact, shifted, level);
+    });
+}
+
+TEST(QuadratureEstimator, KuramotoFromPoorStarts) {
+  for (const double K : {1.0, -1.0}) {
+    SCOPED_TRACE(K);
+    const oracle::ScalarFamily family = [K](const VectorXd& t) { return oracle::kuramoto({.theta = t(0), .K = K}); };
+    const Data data = oracle::simulate(family(VectorXd{{0.5}}), {.T = 40, .tau = 1});
+    const Model model = tests::shipped("kuramoto", {{"K", K}});
+    for (const int level : {0, 1}) expect_agreement(model, data, level, {0.45}, quadrature_of(family, data, level));
+    const auto exact = oracle::mle(family, VectorXd{{0.5}}, data, 1);
+    const Quadrature quadrature(model, data, 0, 1);
+    for (const double start : {0.0, 0.4, 1.0}) expect_maximum(maximise(quadrature, {start}), exact);
+  }
+}
+
+// The maximum moves by half as much from level to level, and by less than a fiftieth of its standard error.
+TEST(QuadratureEstimator, LevelsConverge) {
+  const Data data = oracle::simulate(oracle::kuramoto({.theta = 0.5}), {.T = 60, .tau = 1});
+  const Model model = tests::shipped("kuramoto");
+  std::vector<QuadratureMaximum> best;
+  for (int level = 1; level <= 4; ++level) best.push_back(maximise(Quadrature(model, data, 0, level), {0.4}));
+  for (std::size_t l = 2; l < best.size(); ++l) {
+    ASSERT_TRUE(best[l].converged);
+    const double last = best[l - 1].theta[0] - best[l - 2].theta[0], now = best[l].theta[0] - best[l - 1].theta[0];
+    EXPECT_NEAR(now / last, 0.5, 0.1);
+    EXPECT_LT(std::abs(now), 0.02 * best[l].standard_error(0));
+  }
+}
+
+TEST(QuadratureEstimator, ManyNeuralSeries) {
+  const oracle::ScalarFamily family = [](const VectorXd& t) { return oracle::neural({.alpha = t(0), .beta = t(1)}); };
+  const Data data = oracle::simulate(family(VectorXd{{0.5, 0.35}}), {.T = 12, .tau = 0.15, .count = 6});
+  const Model model = tests::shipped("neural", {{"d", 1}});
+  expect_agreement(model, data, 2, {0.5, 0.35}, quadrature_of(family, data, 2));
+  const auto exact = oracle::mle(family, VectorXd{{0.5, 0.35}}, data, 0);
+  for (const double factor : {0.5, 2.0})
+    expect_maximum(maximise(Quadrature(model, data, 0, 0), {factor * 0.5, factor * 0.35}), exact);
+}
+
+TEST(QuadratureEstimator, KernelsThatDoNotSeparate) {
+  using Kernel = std::function<double(double, double, double)>;  // of x, x', ell
+  const std::pair<const char*, Kernel> kernels[] = {
+      {"exp(-((x - x')/ell)^2/2)",
+       [](double x, double o, double l) { return std::exp(-std::pow((x - o) / l, 2) / 2); }},
+      {"1/sqrt(ell + x^2 + x*x' + x'^2)",
+       [](double x, double o, double l) { return 1 / std::sqrt(l + x * x + x * o + o * o); }}};
+  for (const auto& [text, kernel] : kernels) {
+    SCOPED_TRACE(text);
+    const oracle::ScalarFamily family = [&kernel = kernel](const VectorXd& t) {
+      oracle::ScalarModel exact;
+      exact.xi = {[&kernel, l = t(1)](double x, double o) { return kernel(x, o, l); }};
+      exact.drift = [a = t(0)](double x, std::span<const double> m, double) { return 0.2 - 0.5 * x + a * m[0]; };
+      exact.sigma = [](double, double) { return 0.5; };
+      exact.x0 = 0.3, exact.sd0 = 0.4;
+      exact.log_g = [](double x, double y) {
+        return -2 * (y - x) * (y - x) - std::log(0.5 * std::sqrt(2 * std::numbers::pi));
+      };
+      return exact;
+    };
+    const Data data = oracle::unit_series({0.5, 1.2, 0.1, -0.7});
+    expect_agreement(tests::with_kernel(text), data, 1, {0.8, 1.1}, quadrature_of(family, data, 1));
+  }
+}
+
+// A count, a bounded count and a density of the user's own, of a state whose noise depends on place and time.
+TEST(QuadratureEstimator, VaryingNoiseAndOtherObservations) {
+  const auto lgamma = [](double v) { return std::lgamma(v); };
+  struct Case {
+    const char* observation;
+    std::function<double(double x, double y, double r)> log_g;
+    std::vector<double> values;
+  };
+  const Case cases[] = {
+      {"\"poisson(exp(x + r))\"",
+       [&](double x, double y, double r) { return y * (x + r) - std::exp(x + r) - lgamma(y + 1); },
+       {3, 0, 1, 7, 2}},
+      {"\"binomial(5, sigmoid(r*x))\"",
+       [&](double x, double y, double r) {
+         const double p = 1 / (1 + std::exp(-r * x));
+         return lgamma(6) - lgamma(y + 1) - lgamma(6 - y) + y * std::log(p) + (5 - y) * std::log1p(-p);
+       },
+       {3, 0, 5, 4, 2}},
+      {"{ log_density = \"-log(2*r*cosh((y - x)/(r*0.6366197723675814)))\" }",
+       [](double x, double y, double r) { return -std::log(2 * r * std::cosh((y - x) / (r * 0.6366197723675814))); },
+       {0.4, 1.2, -0.5, 0.1, 0.9}}};
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.observation);
+    const Model model = parse_model(std::string(R"toml(
+[state]
+x = 0.2
+[parameters]
+r = 0.6
+a = 0.5
+[interaction]
+m = "tanh(x')"
+[drift]
+x = "a*m - x + sin(a*t)"
+[diffusion]
+x = "0.4 + 0.15*sin(2*x + t)"
+[observation]
+y = )toml") + c.observation + "\n",
+                                    "varying.toml");
+    const oracle::ScalarFamily family = [&](const VectorXd& t) {
+      oracle::ScalarModel exact;
+      exact.psi = {[](double x) { return std::tanh(x); }};
+      exact.drift = [a = t(1)](double x, std::span<const double> m, double s) {
+        return a * m[0] - x + std::sin(a * s);
+      };
+      exact.sigma = [](double x, double s) { return 0.4 + 0.15 * std::sin(2 * x + s); };
+      exact.x0 = 0.2;
+      exact.log_g = [&c, r = t(0)](double x, double y) { return c.log_g(x, y, r); };
+      return exact;
+    };
+    Data data = oracle::unit_series(c.values);
+    data.series[0].times = {0.5, 1, 2.2, 2.9, 4};
+    expect_agreement(model, data, 2, {0.6, 0.5}, quadrature_of(family, data, 2));
+    const double once = Quadrature(model, data, 0, 2).value(std::vector<double>{0.6, 0.5}).loglik;
+    EXPECT_NEAR(Quadrature(model, data, 0, 2, {.resolution = 2, .cut = 12}).value(std::vector<double>{0.6, 0.5}).loglik,
+                once, 1e-10);
+  }
+}
+
+template <class Error, class F>
+void expect_message(F&& f, const std::string& part) {
+  try {
+    f();
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << e.what();
+  }
+}
+
+Model one_line(const std::string& parameters, const std::string& drift, const std::string& observation) {
+  return parse_model("[state]\nx = 0.5\n[parameters]\n" + parameters + "[drift]\nx = \"" + drift +
+                         "\"\n[diffusion]\nx = 0.5\n[observation]\ny = \"" + observation + "\"\n",
+                     "line.toml");
+}
+
+TEST(QuadratureEstimator, RefusalsSayWhy) {
+  const Data data = oracle::unit_series({0.5, 1.1, 0.2});
+  const Model plane = tests::shipped("neural", {{"d", 2}});
+  expect_message<InputError>([&] { Quadrature(plane, data, 0, 1); }, "one-dimensional model with several series");
+  const Model fast = one_line("a = 1\n", "a*x^3*exp(x^4)", "normal(x, 1)");
+  expect_message<NumericalError>([&] { Quadrature(fast, data, 0, 0).value(std::vector<double>{1}); }, "t = 1");
+  const Model negative = one_line("a = 1\n", "-a*x", "poisson(x)");
+  const Data counts = oracle::unit_series({1, 2, 0});
+  expect_message<NumericalError>([&] { maximise(Quadrature(negative, counts, 0, 1), {1}); }, "example:2: t = 1");
+}
+
+TEST(QuadratureEstimator, DerivativesOnTheLineOfBoundedParameters) {
+  const Data data = oracle::unit_series({0.5, 1.1, 0.2, 0.4});
+  const Model model = one_line(
+      "a = { start = 1, lower = 0, upper = 3 }\nb = { start = 0.3, upper = 2 }\n"
+      "tau = { start = 0.4, lower = 0 }\n",
+      "b - a*x", "normal(x, tau)");
+  const Quadrature quadrature(model, data, 0, 1);
+  const VectorXd u = to_line(model, {0.8, 0.4, 0.5});
+  const LinePoint here = evaluate_on_line(quadrature, u, 1);
+  const oracle::Function on_line = [&](const VectorXd& v) { return evaluate_on_line(quadrature, v, 1).value.loglik; };
+  EXPECT_LT((here.gradient - oracle::gradient(on_line, u)).norm(), 1e-8);
+  EXPECT_LT((here.hessian - oracle::hessian(on_line, u)).norm(), 1e-6);
+}
+
+TEST(QuadratureEstimator, MaximaThatAreNone) {
+  const Data data = oracle::unit_series({0.5, 1.1, 0.2, 0.4, -0.3, 0.6});
+  const Model twice = one_line("a = 0.3\nb = 0.4\n", "a + b - x", "normal(x, 0.5)");
+  const auto flat = maximise(Quadrature(twice, data, 0, 1), {0.3, 0.4});
+  EXPECT_FALSE(flat.converged);
+  EXPECT_NE(flat.message.find("singular"), std::string::npos) << flat.message;
+  EXPECT_EQ(flat.standard_error.size(), 0);
+  const Model bounded = one_line("a = { start = 1, lower = 0.9 }\n", "a - x", "normal(x, 0.5)");
+  const auto bound = maximise(Quadrature(bounded, data, 0, 1), {1});
+  EXPECT_FALSE(bound.converged);
+  EXPECT_NE(bound.message.find("'a' runs into its bound 0.9"), std::string::npos) << bound.message;
+  EXPECT_NEAR(bound.theta[0], 0.9, 1e-5);
+}
+}  // namespace
