@@ -1,8 +1,10 @@
-// The single-level estimator against exact maxima at the same level, and Louis' identity against the exact information.
-// Both compare a mean of independent chains with an exact answer by the chains' own standard error.
+// Replicates of the paper's estimator one by one, the single-level estimator against exact maxima at the same level,
+// and Louis' identity against the exact information. The last two compare a mean of independent chains with an exact
+// answer by the chains' own standard error.
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "estimate/information.hpp"
 #include "estimate/multilevel.hpp"
@@ -89,6 +91,67 @@ TEST(SingleEstimator, IsCloseToTheExactMaximum) {
       EXPECT_LT(s.mc_se[p], 0.1 * exact.standard_error[i]);
     }
   }
+}
+
+// What a replicate of the paper's estimator is, without statistics: θ^{T_p} - θ^{T_{p-1}} of the chain with its
+// identity (of both levels where there are two), over the probability of its cell as the paper has it. How often each
+// of the 12 cells is drawn: chi-square with 11 degrees of freedom, which exceeds 37.4 once in 10000.
+TEST(PaperEstimator, ReplicatesAreDifferencesOverTheProbabilitiesOfTheirCells) {
+  const Model model = tests::shipped("mean-field-ou", {});
+  const Data data = named(oracle::simulate(oracle::scalar_ou({0.8, 6.5, 0.6, 0.7}), {.T = 2, .tau = 1}), model);
+  const int lowest = 1, highest = 3, most_p = 3;
+  const Problem problem(model, data, 0, highest, 1);
+  EstimatorOptions o;
+  o.lowest = lowest, o.highest = highest, o.most_p = most_p;
+  o.particles = Rule("3", "M");
+  o.law_particles = Rule("4", "N");
+  o.chain.start = model.start_values();
+  o.chain.step = {.gamma = 0.01, .n0 = 1, .rho = 1};
+  const auto level_weight = [](int l) { return std::pow(2, -l / 4.0); };
+  const auto length_weight = [](int p) { return std::pow(2, -p) * (p + 1) * std::pow(std::log(p + 2), 2); };
+  double levels = 0, lengths = 0;
+  for (int l = lowest; l <= highest; ++l) levels += level_weight(l);
+  for (int p = 0; p <= most_p; ++p) lengths += length_weight(p);
+  const auto probability = [&](int l, int p) { return level_weight(l) * length_weight(p) / (levels * lengths); };
+
+  const MultilevelEstimator estimator(problem, o);
+  ChainOptions chain = o.chain;
+  chain.particles = 3, chain.law_particles = chain.coarse_law_particles = 4;
+  const std::uint32_t count = 3000;
+  std::map<std::pair<int, int>, double> found;
+  for (std::uint32_t r = 0; r < count; ++r) {
+    const Replicate replicate = estimator(r);
+    found[{replicate.level, replicate.p}] += 1;
+    if (r >= 200) continue;
+    const ChainIdentity id{o.seed, r, replicate.level};
+    std::vector<VectorXd> values;  // after 0, 1, 2 ... iterations
+    const auto advance = [&](auto& some, auto&& value) {
+      values.push_back(VectorXd::Zero(static_cast<Eigen::Index>(o.chain.start.size())));  // the paper subtracts nothing
+      for (int n = 1; n <= 1 << replicate.p; ++n) some.advance(), values.push_back(value());
+    };
+    const auto vector = [](const std::vector<double>& v) {
+      return VectorXd(VectorXd::Map(v.data(), static_cast<Eigen::Index>(v.size())));
+    };
+    if (replicate.level == lowest) {
+      Chain one(problem, chain, id);
+      advance(one, [&] { return vector(one.theta()); });
+    } else {
+      CoupledChain two(problem, chain, id);
+      advance(two, [&] { return VectorXd(vector(two.fine()) - vector(two.coarse())); });
+    }
+    const VectorXd before = values[replicate.p == 0 ? 0 : std::size_t{1} << (replicate.p - 1)];
+    const VectorXd expected = (values.back() - before) / probability(replicate.level, replicate.p);
+    for (Eigen::Index i = 0; i < expected.size(); ++i)
+      EXPECT_NEAR(replicate.estimate[static_cast<std::size_t>(i)], expected[i], 1e-12 * (1 + std::abs(expected[i])))
+          << r << ": level " << replicate.level << ", p " << replicate.p;
+  }
+  double distance = 0;
+  for (int l = lowest; l <= highest; ++l)
+    for (int p = 0; p <= most_p; ++p) {
+      const double expected = count * probability(l, p);
+      distance += std::pow(found[{l, p}] - expected, 2) / expected;
+    }
+  EXPECT_LT(distance, 37.4);
 }
 
 TEST(Information, LouisIdentityGivesTheExactObservedInformation) {
