@@ -16,9 +16,9 @@ inline constexpr double kFallOfInterval = 1.920729410347062;  // half the 95 % q
 struct ProfileOptions {
   enum class Method { scores, quadrature } method = Method::scores;
   std::size_t parameter = 0;
-  std::size_t points = 9;                          // at least 2, evenly spaced on the line
-  std::optional<std::pair<double, double>> range;  // otherwise the estimate ± 3 standard errors on the line
-  PilotOptions pilot;                              // of scores
+  std::size_t points = 9;                               // at least 2, evenly spaced on the line
+  std::optional<std::pair<double, double>> range = {};  // otherwise the estimate ± 3 standard errors on the line
+  PilotOptions pilot = {};                              // of scores
   int quadrature_level = 5;
   std::uint64_t seed = 1;
 };

@@ -30,7 +30,8 @@ class Profile(ProgramTest):
             self.assertAlmostEqual(p["loglik"], result["loglik"]["value"] + p["relative"])
             self.assertAlmostEqual(p["value"], p["parameters"]["mu"])
         result = self.json("profile", MODELS / "kuramoto.toml", "k.csv", "--parameter", "theta", "--level", 2)
-        self.assertTrue(result["lower"] < result["estimate"]["theta"] < result["upper"])
+        self.assertGreater(result["upper"], result["estimate"]["theta"])
+        self.assertIsNone(result["lower"])  # a long tail: not reached within three standard errors
 
     def test_scores(self):
         arguments = ("profile", MODELS / "kuramoto.toml", "k.csv", "--parameter", "theta", *SCORES, "--points", 5)
