@@ -39,7 +39,7 @@ demo: build  ## check the Kuramoto model, simulate data from it, their log-likel
 	  run simulate kuramoto.toml --times 100 --set theta=0.5; \
 	  run loglik kuramoto.toml data.csv; \
 	  run loglik kuramoto.toml data.csv --set theta=0.5; \
-	  run fit kuramoto.toml data.csv --estimator single --levels 3:3 --iterations 50 --replicates 16
+	  run fit kuramoto.toml data.csv
 
 bench: install-build-deps build/build.ninja  ## how fast it is
 	cmake --build --preset release

@@ -54,6 +54,7 @@ void add_loglik(CLI::App&);
 void add_score(CLI::App&);
 void add_smooth(CLI::App&);
 void add_fit(CLI::App&, World&);
+void add_profile(CLI::App&, World&);
 void add_resume(CLI::App&, World&);
 void add_export(CLI::App&);
 void add_runs(CLI::App&);

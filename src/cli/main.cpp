@@ -47,6 +47,7 @@ int run_command(mckean::World& world, int argc, char** argv) {
   mckean::cli::add_score(app);
   mckean::cli::add_smooth(app);
   mckean::cli::add_fit(app, world);
+  mckean::cli::add_profile(app, world);
   mckean::cli::add_resume(app, world);
   mckean::cli::add_export(app);
   mckean::cli::add_runs(app);

@@ -129,6 +129,12 @@ class Newton {
   LinePoint evaluate(const VectorXd& u) {
     LinePoint point = evaluate_on_line(quadrature_, u, temper_);
     best_.grid_steps += point.value.grid_steps;
+    if (options_.held) {  // as if the likelihood were highest here along it, so that no step moves it
+      const auto held = static_cast<Eigen::Index>(*options_.held);
+      point.gradient(held) = 0;
+      point.hessian.row(held).setZero(), point.hessian.col(held).setZero();
+      point.hessian(held, held) = -1;
+    }
     return point;
   }
 

@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ struct QuadratureMaximum {
 
 struct MaximiseOptions {
   int most_iterations = 100;
-  double tolerance = 1e-8;  // stops where the Newton step is shorter, in standard errors
+  double tolerance = 1e-8;               // stops where the Newton step is shorter, in standard errors
+  std::optional<std::size_t> held = {};  // a parameter that stays at its start: the maximum over the others
 };
 
 // Newton's method on the line of unbounded parameters, uphill also where the likelihood is not concave, with steps that

@@ -1,0 +1,226 @@
+#include "estimate/profile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/chain_options.hpp"
+#include "cli/plot.hpp"
+#include "estimate/checks.hpp"
+#include "expr/parse.hpp"
+#include "mckean/data.hpp"
+#include "model/number.hpp"
+#include "run/run.hpp"
+
+namespace mckean::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kFewestPoints = 3, kMostPoints = 200;
+
+struct Options : ChainCommand {
+  Options() { particles.clear(), law_particles.clear(); }
+  std::string parameter, range, estimator, out;
+  std::size_t points = 9;
+  std::optional<int> level;
+  bool quiet = false, verbose = false;
+};
+
+std::size_t parameter_index(const Model& model, const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& p : model.parameters()) names.push_back(p.name);
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end())
+    throw InputError(fmt::format("--parameter {}: the model has no such parameter; {}", name, suggestion(name, names)));
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+std::pair<double, double> parse_range(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon != std::string::npos) {
+    const Number low = parse_number(std::string_view(text).substr(0, colon));
+    const Number high = parse_number(std::string_view(text).substr(colon + 1));
+    if (low.problem.empty() && high.problem.empty() && low.value < high.value) return {low.value, high.value};
+  }
+  throw InputError(fmt::format("--range {}: LO:HI is expected, two numbers, the lower one first", text));
+}
+
+bool by_quadrature(const Options& o, const Model& model) {
+  if (!o.estimator.empty()) return o.estimator == "quadrature";
+  return model.dimension() == 1 && model.components()[0].noisy;
+}
+
+ProfileOptions profile_options(const Options& o, const Model& model) {
+  ProfileOptions p;
+  p.parameter = parameter_index(model, o.parameter);
+  p.points = o.points;
+  if (!o.range.empty()) p.range = parse_range(o.range);
+  p.seed = o.seed;
+  if (by_quadrature(o, model)) {
+    p.method = ProfileOptions::Method::quadrature;
+    p.quadrature_level = o.level.value_or(p.quadrature_level);
+    return p;
+  }
+  if (o.level) p.pilot.levels = {*o.level, *o.level};
+  if (!o.particles.empty()) p.pilot.particles = Rule(o.particles, "--particles");
+  if (!o.law_particles.empty()) p.pilot.law_particles = Rule(o.law_particles, "--law-particles");
+  p.pilot.chain = o.chain(model);
+  p.pilot.chain.antithetic_laws = true;
+  return p;
+}
+
+// The profiled parameter first.
+std::vector<std::size_t> column_order(const Model& model, std::size_t first) {
+  std::vector<std::size_t> order{first};
+  for (std::size_t p = 0; p < model.parameters().size(); ++p)
+    if (p != first) order.push_back(p);
+  return order;
+}
+
+std::string to_csv(const Model& model, const ProfileOptions& options, const Profile& profile) {
+  const auto order = column_order(model, options.parameter);
+  std::string text = model.parameters()[order[0]].name + ",loglik,relative,se";
+  for (std::size_t i = 1; i < order.size(); ++i) text += "," + model.parameters()[order[i]].name;
+  text += "\n";
+  for (const ProfilePoint& point : profile.points) {
+    text += fmt::format("{},{},{},{}", number_to_text(point.theta[order[0]]),
+                        profile.loglik ? number_to_text(profile.loglik->value + point.relative) : "",
+                        number_to_text(point.relative), number_to_text(point.error));
+    for (std::size_t i = 1; i < order.size(); ++i) text += "," + number_to_text(point.theta[order[i]]);
+    text += "\n";
+  }
+  return text;
+}
+
+Json to_json(const Options& o, const Model& model, const ProfileOptions& options, const Profile& profile) {
+  const auto maybe = [](const std::optional<double>& v) { return v ? Json(*v) : Json(nullptr); };
+  Json points = Json::array();
+  for (const ProfilePoint& point : profile.points)
+    points.push_back({{"value", point.theta[options.parameter]},
+                      {"loglik", profile.loglik ? Json(profile.loglik->value + point.relative) : Json(nullptr)},
+                      {"relative", point.relative},
+                      {"se", point.error},
+                      {"parameters", parameters_json(model, point.theta)}});
+  Json loglik = nullptr;
+  if (profile.loglik) loglik = {{"value", profile.loglik->value}, {"se", maybe(profile.loglik->se)}};
+  return {{"parameter", o.parameter},
+          {"points", points},
+          {"estimate", parameters_json(model, profile.estimate)},
+          {"std_error", maybe(profile.std_error)},
+          {"lower", maybe(profile.lower)},
+          {"upper", maybe(profile.upper)},
+          {"loglik", loglik},
+          {"estimator", options.method == ProfileOptions::Method::quadrature ? "quadrature" : "scores"},
+          {"level", profile.level},
+          {"seed", o.seed},
+          {"particle_steps", profile.particle_steps},
+          {"warnings", profile.warnings}};
+}
+
+void print_table(const Model& model, const ProfileOptions& options, const Profile& profile) {
+  const auto order = column_order(model, options.parameter);
+  fmt::print("{:>12} {:>13} {:>10} {:>9}", model.parameters()[order[0]].name, "log-lik.", "relative", "MC error");
+  for (std::size_t i = 1; i < order.size(); ++i) fmt::print(" {:>11}", model.parameters()[order[i]].name);
+  fmt::print("\n");
+  for (const ProfilePoint& point : profile.points) {
+    fmt::print("{:>12.6g} {:>13} {:>10.4f} {:>9.2g}", point.theta[order[0]],
+               profile.loglik ? fmt::format("{:.4f}", profile.loglik->value + point.relative) : "-", point.relative,
+               point.error);
+    for (std::size_t i = 1; i < order.size(); ++i) fmt::print(" {:>11.6g}", point.theta[order[i]]);
+    fmt::print("\n");
+  }
+}
+
+void print_plot(const Model& model, const ProfileOptions& options, const Profile& profile) {
+  // Between grid points the signed root is interpolated: there the curve is nearly straight.
+  const double top = profile.estimate[options.parameter];
+  std::vector<std::pair<double, double>> roots{{top, 0}};
+  std::vector<double> marks;
+  for (const ProfilePoint& point : profile.points) {
+    const double value = point.theta[options.parameter];
+    marks.push_back(value);
+    if (value != top) roots.emplace_back(value, signed_root(point.relative, value > top));
+  }
+  std::ranges::sort(roots), std::ranges::sort(marks);
+  const auto curve = [&roots](double x) {
+    auto b = std::ranges::lower_bound(roots, std::pair{x, -1e300});
+    b = std::clamp(b, roots.begin() + 1, roots.end() - 1);
+    const auto a = b - 1;
+    const double root = a->second + (b->second - a->second) * (x - a->first) / (b->first - a->first);
+    return -root * root / 2;
+  };
+  fmt::print("\n{}",
+             plot(curve, marks, {.level = -kFallOfInterval, .x_name = model.parameters()[options.parameter].name}));
+}
+
+void print_summary(const Model& model, const ProfileOptions& options, const Profile& profile, double seconds) {
+  const std::string& name = model.parameters()[options.parameter].name;
+  fmt::print("\n{} = {:.6g}", name, profile.estimate[options.parameter]);
+  if (profile.std_error) fmt::print(", standard error {:.3g}", *profile.std_error);
+  const auto end = [](const std::optional<double>& v) { return v ? fmt::format("{:.5g}", *v) : "beyond the grid"; };
+  fmt::print("; 95 % interval of the likelihood ratio: {} to {}\n", end(profile.lower), end(profile.upper));
+  fmt::print("{}, level {}, seed {}; {:.3g} s\n",
+             options.method == ProfileOptions::Method::quadrature ? "quadrature" : "scores", profile.level,
+             options.seed, seconds);
+}
+
+void run(const Options& o, World& world) {
+  const Model model = read_model(o.model, o.overrides());
+  const Data data = read_data(o.data, model.columns());
+  o.require_parameters(model);
+  const ProfileOptions options = profile_options(o, model);
+  if (!o.out.empty() && world.first()) require_writable(o.out);
+  Run run = Run::without_store(world, {Json::object(), "", ""},
+                               {.threads = o.threads, .show_progress = !o.quiet && !o.json, .verbose = o.verbose});
+  const Problem problem(model, data, o.unit, options.quadrature_level, o.seed);
+  Profile found;
+  try {
+    found = profile(problem, options, run.runner(), run.observer());
+  } catch (const Stopped&) {
+    if (world.first()) fmt::print(stderr, "mckean: stopped; nothing was kept\n");
+    throw;
+  }
+  Json json = to_json(o, model, options, found);
+  json["seconds"] = run.seconds();
+  if (!o.out.empty()) json["out"] = o.out;
+  run.finish(json);
+  if (!world.first()) return;
+  for (const auto& w : found.warnings) fmt::print(stderr, "mckean: warning: {}\n", w);
+  if (!o.out.empty()) write_file(o.out, to_csv(model, options, found));
+  if (o.json) return print_json(json);
+  if (o.out == "-") return;
+  print_table(model, options, found);
+  print_plot(model, options, found);
+  print_summary(model, options, found, run.seconds());
+  if (!o.out.empty()) fmt::print("wrote {}\n", o.out);
+}
+}  // namespace
+
+void add_profile(CLI::App& app, World& world) {
+  auto o = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("profile", "profile log-likelihood of one parameter");
+  o->add_to(*command);
+  command->add_option("--parameter", o->parameter, "the parameter; all others are at their maximum given its value")
+      ->required();
+  command->add_option("--points", o->points, "values of the parameter, evenly spaced on the line")
+      ->check(whole_number(kFewestPoints, kMostPoints))
+      ->capture_default_str();
+  command->add_option("--range", o->range, "LO:HI (default: the estimate with 3 standard errors to either side)");
+  command
+      ->add_option("--estimator", o->estimator,
+                   "quadrature: exact, for one-dimensional states, there the default; scores: integrated scores of the "
+                   "smoother, for any state")
+      ->check(CLI::IsMember({"quadrature", "scores"}));
+  command
+      ->add_option("--level", o->level,
+                   "a unit of time is split into 2^level Euler steps (default: 5 for quadrature, chosen by a pilot for "
+                   "scores)")
+      ->check(whole_number(0, kHighestLevel));
+  command->add_option("--out", o->out, "also write the grid as CSV; - for stdout, and nothing else there");
+  command->add_flag("--verbose", o->verbose, "print what the pilot decides");
+  command->add_flag("--quiet", o->quiet, "no progress");
+  command->callback([o, &world] { run(*o, world); });
+}
+}  // namespace mckean::cli
