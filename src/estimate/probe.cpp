@@ -22,6 +22,10 @@ std::uint64_t seed_of(std::uint64_t seed, std::string_view group) {
   return h;
 }
 
+std::string named_at(const std::string& group, std::span<const double> values) {
+  return fmt::format("{} at {}", group, fmt::join(values, ", "));
+}
+
 namespace {
 
 double expected_cost(const Problem& problem, const Place& place, const Effort& effort) {
@@ -91,19 +95,20 @@ Probe summarise(std::span<const HeldMoments> chains, const Effort& effort, const
 
 std::vector<Probe> probe(Workbench& bench, const std::string& group, std::span<const Place> places,
                          const Effort& effort) {
+  const auto name = [&](std::size_t k) { return fmt::format("{} {}", group, k); };
   std::vector<Task> tasks;
   for (std::size_t k = 0; k < places.size(); ++k)
     for (std::size_t c = 0; c < effort.chains; ++c)
-      tasks.push_back({fmt::format("{} {}", group, k), static_cast<std::uint32_t>(c),
+      tasks.push_back({named_at(name(k), from_line(bench.model(), places[k].u)), static_cast<std::uint32_t>(c),
                        expected_cost(bench.problem, places[k], effort)});
   const auto results = bench.runner.run(tasks, [&](std::size_t position, std::stop_token stop) {
-    const Place& place = places[position / effort.chains];
-    const Task& task = tasks[position];
+    const std::size_t k = position / effort.chains;
+    const Place& place = places[k];
     ChainOptions chain = place.chain;
     chain.start = from_line(bench.model(), place.u);
     chain.stop = std::move(stop);
     try {
-      return flat(hold(bench.problem, chain, {seed_of(bench.seed, task.group), task.index, place.level},
+      return flat(hold(bench.problem, chain, {seed_of(bench.seed, name(k)), tasks[position].index, place.level},
                        {.iterations = effort.iterations, .burn_in = effort.burn_in, .curvature = effort.curvature}));
     } catch (const NumericalError& e) {
       return failure(e);

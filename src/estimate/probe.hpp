@@ -19,6 +19,9 @@ struct Workbench {
 
 // Tasks of different groups draw from different keys.
 std::uint64_t seed_of(std::uint64_t seed, std::string_view group);
+// The name of what is computed at these values: when a run is extended its estimate moves, and what was computed at the
+// former one must not be taken for it.
+std::string named_at(const std::string& group, std::span<const double> values);
 
 // Where to look, and how finely.
 struct Place {
@@ -47,7 +50,7 @@ struct Probe {
   Eigen::MatrixXd noise() const { return score_error * static_cast<double>(iterations); }
 };
 
-// All places in one batch of tasks, named `group` and their number.
+// All places in one batch of tasks, named `group`, their number and where they are.
 std::vector<Probe> probe(Workbench&, const std::string& group, std::span<const Place>, const Effort&);
 
 // One from several at the same place.
