@@ -18,8 +18,8 @@ using Eigen::Index, Eigen::VectorXd;
 // alone, so given those the mean of each round is unbiased, and so is the sum with fixed weights. (Pooling all
 // replicates of a cell would weigh a round by its number, which depends on the others' values.)
 constexpr std::array kShares = {1.0 / 16, 3.0 / 16, 12.0 / 16};
-constexpr std::size_t kLeast = 8;   // replicates of a cell in a round
-constexpr double kMargin = 0.95;    // of the target, since standard deviations are estimated
+constexpr std::size_t kLeast = 8;  // replicates of a cell in a round
+constexpr double kMargin = 0.95;   // of the target, since standard deviations are estimated
 // The last round comes in chunks, between which the clock is asked; all threads wait for the last of a chunk.
 constexpr std::size_t kChunks = 4, kLeastInChunk = 32;
 
