@@ -44,6 +44,7 @@ demo: build  ## check the Kuramoto model, simulate data from it, their log-likel
 bench: install-build-deps build/build.ninja  ## how fast it is
 	cmake --build --preset release
 	@set -e; for program in build/bench/*_bench; do echo "$$program"; "$$program"; done
+	/usr/bin/python3 bench/fit_speed.py build/mckean
 
 study: install-build-deps build/build.ninja  ## fits against exact answers (long); PART=benchmark|zscores|work|coverage|failures
 	cmake --build --preset release --target mckean_program mckean_exact

@@ -3,7 +3,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "cli/fit_settings.hpp"
 #include "cli/run_fit.hpp"
 
 namespace mckean::cli {
@@ -23,7 +22,7 @@ std::string file_text(const std::string& path) {
 
 void run(const Options& o, World& world) {
   const Model model = read_model(o.model, o.overrides());  // its errors before anything is created
-  read_data(o.data, model.columns());
+  check_settings(o, model, read_data(o.data, model.columns()));
   const RunInput input{o.to_json(), file_text(o.model), file_text(o.data)};
   const RunOptions how{.threads = o.threads, .show_progress = !o.quiet && !o.json, .verbose = o.verbose};
   if (o.no_run) {

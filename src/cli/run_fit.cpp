@@ -2,18 +2,17 @@
 
 #include <cmath>
 
-#include "cli/fit_settings.hpp"
 #include "cli/run_fit.hpp"
 #include "estimate/fit.hpp"
-#include "mckean/data.hpp"
 #include "model/number.hpp"
+#include "quadrature/quadrature.hpp"
 
 namespace mckean::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kHighestP = 30;
+constexpr int kHighestP = 30, kRankLevel = 3;
 
 Json cells_json(const Model& model, const std::vector<Cell>& all) {
   Json cells = Json::array(), no_values = Json::object();  // one replicate has no spread
@@ -135,6 +134,26 @@ void print_table(const Model& model, const FitSettings& s, const FitResult& r, d
 }
 }  // namespace
 
+void check_settings(const FitSettings& s, const Model& model, const Data& data) {
+  s.require_parameters(model);
+  if (!s.budget.empty()) parse_duration(s.budget);
+  const FitOptions options = fit_options(s, model);
+  if (options.estimator == Estimator::quadrature) {
+    Quadrature(model, data, s.unit, options.quadrature_level);
+    return;
+  }
+  const bool replicated = options.estimator != Estimator::stratified;
+  const auto levels = replicated ? std::pair(options.replicated.lowest, options.replicated.highest)
+                                 : options.pilot.levels.value_or(std::pair(kRankLevel, kRankLevel));
+  const Problem problem(model, data, s.unit, levels.first, s.seed);
+  for (int l = levels.first; l <= levels.second; ++l) {
+    const std::size_t times = problem.schedule(l).grid.points.size();
+    if (!s.particles.empty()) Rule(s.particles, "--particles").at(l, levels.second, times, 2);
+    if (!s.law_particles.empty()) Rule(s.law_particles, "--law-particles").at(l, levels.second, times);
+  }
+  if (replicated) MultilevelEstimator(problem, options.replicated);
+}
+
 void run_fit(World& world, Run& run, bool json) {
   const RunInput& input = run.input();
   const FitSettings s = FitSettings::from_json(input.settings);
@@ -147,7 +166,7 @@ void run_fit(World& world, Run& run, bool json) {
   run.name_parameters(names);
   const FitOptions options = fit_options(s, model);
   const Problem problem(model, data, s.unit,
-                        options.estimator == Estimator::stratified ? 3 : options.replicated.highest, s.seed);
+                        options.estimator == Estimator::stratified ? kRankLevel : options.replicated.highest, s.seed);
   FitResult result;
   try {
     result = fit(problem, options, run.runner(), run.observer());

@@ -73,21 +73,25 @@ LikelihoodAt likelihood_at(Workbench& bench, const std::string& group, int level
                                        .seed = seed_of(bench.seed, group + "likelihood"),
                                        .unit = bench.problem.unit()});
   std::vector<Task> tasks;
-  for (std::uint32_t r = 0; r < kFilters; ++r) tasks.push_back({group + "likelihood", r});
+  for (std::uint32_t r = 0; r < kFilters; ++r) tasks.push_back({named_at(group + "likelihood", theta), r});
   const auto results = bench.runner.run(tasks, [&](std::size_t r, std::stop_token stop) {
     if (stop.stop_requested()) throw Stopped{};
     const Likelihood l = estimator(theta, static_cast<std::uint32_t>(r));
-    std::vector<double> out{l.log_value, static_cast<double>(l.particle_steps)};
+    std::vector<double> out{l.log_value, static_cast<double>(l.particle_steps),
+                            static_cast<double>(l.prediction_errors.size())};
     out.insert(out.end(), l.prediction_errors.begin(), l.prediction_errors.end());
+    if (!l.warnings.empty()) append_text(l.warnings[0], out);
     return out;
   });
   LikelihoodAt out;
   std::vector<double> values;
-  out.prediction_errors.assign(results[0].size() - 2, 0);
+  const auto errors = static_cast<std::size_t>(results[0][2]);
+  out.prediction_errors.assign(errors, 0);
   for (const auto& r : results) {
     values.push_back(r[0]);
     bench.particle_steps += static_cast<std::uint64_t>(r[1]);
-    for (std::size_t i = 2; i < r.size(); ++i) out.prediction_errors[i - 2] += r[i] / kFilters;
+    for (std::size_t i = 0; i < errors; ++i) out.prediction_errors[i] += r[3 + i] / kFilters;
+    if (r.size() > 3 + errors && out.warnings.empty()) out.warnings.push_back(text_from(r, 3 + errors));
   }
   out.summary = mckean::summarise(std::span<const double>(values));
   return out;

@@ -197,7 +197,7 @@ FitResult fit_by_quadrature(Workbench& bench, const FitOptions& options) {
     std::vector<double> out{static_cast<double>(m.grid_steps), m.loglik, m.converged ? 1.0 : 0.0};
     out.insert(out.end(), m.theta.begin(), m.theta.end());
     out.insert(out.end(), m.information.data(), m.information.data() + m.information.size());
-    for (const char c : m.message) out.push_back(static_cast<unsigned char>(c));
+    append_text(m.message, out);
     return out;
   })[0];
   FitResult out;
@@ -205,9 +205,7 @@ FitResult fit_by_quadrature(Workbench& bench, const FitOptions& options) {
   out.mc_se.assign(out.value.size(), 0);
   out.lowest = out.highest = options.quadrature_level;
   out.loglik = LikelihoodSummary{result[1], 0.0};
-  std::string message;
-  for (std::size_t i = static_cast<std::size_t>(3 + n + n * n); i < result.size(); ++i)
-    message += static_cast<char>(result[i]);
+  const std::string message = text_from(result, static_cast<std::size_t>(3 + n + n * n));
   if (!message.empty() || result[2] == 0) out.warnings.push_back(message.empty() ? "not converged" : message);
   const MatrixXd information = on_line(model, out.value, Eigen::Map<const MatrixXd>(result.data() + 3 + n, n, n));
   const auto covariance = inverse_if_positive(information);

@@ -1,9 +1,9 @@
 // The maximum and the observed information from scores at points around a first guess.
 //
-// The observed information is minus the derivative of E H, so differences of averaged scores a few standard errors apart
-// give it. Louis' identity gives it too, as the small difference of two large matrices: where the complete data know r
-// times as much as the observed ones, n iterations determine it to a relative error of r √(2/n), and the differences to
-// √(r/3n). Louis' matrix is the first guess here, and sets how far apart the points are.
+// The observed information is minus the derivative of E H, so differences of averaged scores a few standard errors
+// apart give it. Louis' identity gives it too, as the small difference of two large matrices: where the complete data
+// know r times as much as the observed ones, n iterations determine it to a relative error of r √(2/n), and the
+// differences to √(r/3n). Louis' matrix is the first guess here, and sets how far apart the points are.
 #pragma once
 
 #include "estimate/probe.hpp"

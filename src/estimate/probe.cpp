@@ -22,6 +22,20 @@ std::uint64_t seed_of(std::uint64_t seed, std::string_view group) {
   return h;
 }
 
+std::string named_at(const std::string& group, std::span<const double> values) {
+  return fmt::format("{} at {}", group, fmt::join(values, ", "));
+}
+
+void append_text(std::string_view text, std::vector<double>& to) {
+  for (const char c : text) to.push_back(static_cast<unsigned char>(c));
+}
+
+std::string text_from(std::span<const double> values, std::size_t first) {
+  std::string text;
+  for (const double v : values.subspan(first)) text += static_cast<char>(v);
+  return text;
+}
+
 namespace {
 
 double expected_cost(const Problem& problem, const Place& place, const Effort& effort) {
@@ -32,19 +46,12 @@ double expected_cost(const Problem& problem, const Place& place, const Effort& e
   return particles * static_cast<double>(grid.steps() * (effort.iterations + effort.burn_in));
 }
 
-// A failure travels as text: one character a number.
 constexpr double kFailed = -1;
 
 std::vector<double> failure(const NumericalError& e) {
   std::vector<double> out{kFailed};
-  for (const char c : std::string_view(e.what())) out.push_back(static_cast<unsigned char>(c));
+  append_text(e.what(), out);
   return out;
-}
-
-std::string failure_text(std::span<const double> values) {
-  std::string text;
-  for (const double v : values.subspan(1)) text += static_cast<char>(v);
-  return text;
 }
 
 std::vector<double> flat(const HeldMoments& m) {
@@ -97,19 +104,20 @@ std::size_t affordable(const Problem& problem, const Place& place, std::size_t w
 
 std::vector<Probe> probe(Workbench& bench, const std::string& group, std::span<const Place> places,
                          const Effort& effort) {
+  const auto name = [&](std::size_t k) { return fmt::format("{} {}", group, k); };
   std::vector<Task> tasks;
   for (std::size_t k = 0; k < places.size(); ++k)
     for (std::size_t c = 0; c < effort.chains; ++c)
-      tasks.push_back({fmt::format("{} {}", group, k), static_cast<std::uint32_t>(c),
+      tasks.push_back({named_at(name(k), from_line(bench.model(), places[k].u)), static_cast<std::uint32_t>(c),
                        expected_cost(bench.problem, places[k], effort)});
   const auto results = bench.runner.run(tasks, [&](std::size_t position, std::stop_token stop) {
-    const Place& place = places[position / effort.chains];
-    const Task& task = tasks[position];
+    const std::size_t k = position / effort.chains;
+    const Place& place = places[k];
     ChainOptions chain = place.chain;
     chain.start = from_line(bench.model(), place.u);
     chain.stop = std::move(stop);
     try {
-      return flat(hold(bench.problem, chain, {seed_of(bench.seed, task.group), task.index, place.level},
+      return flat(hold(bench.problem, chain, {seed_of(bench.seed, name(k)), tasks[position].index, place.level},
                        {.iterations = effort.iterations, .burn_in = effort.burn_in, .curvature = effort.curvature}));
     } catch (const NumericalError& e) {
       return failure(e);
@@ -122,7 +130,7 @@ std::vector<Probe> probe(Workbench& bench, const std::string& group, std::span<c
     for (std::size_t c = 0; c < effort.chains; ++c) {
       const auto& values = results[k * effort.chains + c];
       if (values[0] == kFailed) {
-        if (failed.problem.empty()) failed.problem = failure_text(values);
+        if (failed.problem.empty()) failed.problem = text_from(values, 1);
         continue;
       }
       chains.push_back(moments(values, places[k].u.size()));

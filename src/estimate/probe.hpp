@@ -19,6 +19,13 @@ struct Workbench {
 
 // Tasks of different groups draw from different keys.
 std::uint64_t seed_of(std::uint64_t seed, std::string_view group);
+// The name of what is computed at these values: when a run is extended its estimate moves, and what was computed at the
+// former one must not be taken for it.
+std::string named_at(const std::string& group, std::span<const double> values);
+
+// Text as the end of a task's result, one character a number.
+void append_text(std::string_view, std::vector<double>& to);
+std::string text_from(std::span<const double> values, std::size_t first);
 
 // Where to look, and how finely.
 struct Place {
@@ -52,6 +59,7 @@ struct Probe {
 std::size_t affordable(const Problem&, const Place&, std::size_t wanted);
 
 // All places in one batch of tasks, named `group` and their number.
+// All places in one batch of tasks, named `group`, their number and where they are.
 std::vector<Probe> probe(Workbench&, const std::string& group, std::span<const Place>, const Effort&);
 
 // One from several at the same place.

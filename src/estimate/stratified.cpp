@@ -18,9 +18,10 @@ using Eigen::Index, Eigen::VectorXd;
 // alone, so given those the mean of each round is unbiased, and so is the sum with fixed weights. (Pooling all
 // replicates of a cell would weigh a round by its number, which depends on the others' values.)
 constexpr std::array kShares = {1.0 / 16, 3.0 / 16, 12.0 / 16};
-constexpr std::size_t kLeast = 8;   // replicates of a cell in a round
-constexpr double kMargin = 0.95;    // of the target, since standard deviations are estimated
-constexpr std::size_t kChunks = 4;  // of the last round, between which the clock is asked
+constexpr std::size_t kLeast = 8;  // replicates of a cell in a round
+constexpr double kMargin = 0.95;   // of the target, since standard deviations are estimated
+// The last round comes in chunks, between which the clock is asked; all threads wait for the last of a chunk.
+constexpr std::size_t kChunks = 4, kLeastInChunk = 32;
 
 std::string group_name(int level, int p) { return fmt::format("cell {} {}", level, p); }
 
@@ -114,7 +115,8 @@ class Main {
   StratifiedResult run() {
     for (std::size_t k = 0; k < kShares.size() && !out_of_time_; ++k) {
       std::vector<std::size_t> counts = k == 0 ? first_counts() : next_counts(k);
-      const std::size_t chunks = k + 1 == kShares.size() && std::ranges::min(counts) >= kChunks ? kChunks : 1;
+      const std::size_t chunks =
+          k + 1 == kShares.size() ? std::clamp<std::size_t>(std::ranges::min(counts) / kLeastInChunk, 1, kChunks) : 1;
       for (Stratum& s : strata_) s.rounds.emplace_back();
       for (std::size_t c = 0; c < chunks && !out_of_time_; ++c) {
         std::vector<std::size_t> now;

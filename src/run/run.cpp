@@ -17,13 +17,10 @@ Run Run::create(World& world, const std::filesystem::path& folder, const RunInpu
     std::filesystem::create_directories(folder, error);
     if (error) throw RunError(fmt::format("{}: cannot be created ({})", folder.string(), error.message()));
     parts->hold(folder);
-    auto store = std::make_unique<Store>(folder, Store::Mode::create);
-    if (store->get("format")) {
-      require_same_program(folder.string(), *store);
-      require_same(folder.string(), read_input(*store), input);
-    } else {
-      write_input(*store, input);
-    }
+    if (!std::filesystem::exists(Store::file_in(folder))) Store::create(folder, words_of(input));
+    auto store = std::make_unique<Store>(folder, Store::Mode::write);
+    require_same_program(folder.string(), *store);
+    require_same(folder.string(), read_input(*store), input);
     parts->begin(std::move(store));
     return pack(input);
   }));

@@ -47,17 +47,17 @@ std::string text_difference(const std::string& name, const std::string& stored, 
 std::string program() { return "mckean " MCKEAN_VERSION; }
 }  // namespace
 
-void write_input(Store& store, const RunInput& input) {
-  store.set_all({{"format", std::to_string(kStoreFormat)},
-                 {"program", program()},
-                 {"created", utc_now()},
-                 {"settings", input.settings.dump(2, ' ', false, Json::error_handler_t::replace)},
-                 {"model", input.model},
-                 {"model_sha256", sha256(input.model)},
-                 {"data", input.data},
-                 {"data_sha256", sha256(input.data)},
-                 {"seconds", "0"},
-                 {"state", "running"}});
+Store::Words words_of(const RunInput& input) {
+  return {{"format", std::to_string(kStoreFormat)},
+          {"program", program()},
+          {"created", utc_now()},
+          {"settings", input.settings.dump(2, ' ', false, Json::error_handler_t::replace)},
+          {"model", input.model},
+          {"model_sha256", sha256(input.model)},
+          {"data", input.data},
+          {"data_sha256", sha256(input.data)},
+          {"seconds", "0"},
+          {"state", "running"}};
 }
 
 RunInput read_input(const Store& store) {

@@ -8,7 +8,7 @@
 
 namespace mckean {
 
-void write_input(Store&, const RunInput&);  // together with versions, hashes and the time
+Store::Words words_of(const RunInput&);  // together with versions, hashes and the time
 RunInput read_input(const Store&);
 
 // Throws InputError with both values where they differ.

@@ -34,31 +34,43 @@ std::int64_t checksum_of(const Task& task, const std::string& value, double seco
 std::int64_t checksum_of(const std::string& key, const std::string& value) { return checksum(key + "\n" + value); }
 
 constexpr const char* kColumns = "SELECT grp, idx, value, cost, seconds, checksum FROM task";
+constexpr const char* kSetWord = "INSERT OR REPLACE INTO word VALUES (?, ?, ?)";
+
+void set_word(const sqlite::Connection& connection, const std::string& key, const std::string& value) {
+  Statement(connection, kSetWord).bind(key).bind(value).bind(checksum_of(key, value)).run();
+}
 }  // namespace
+
+void Store::create(const std::filesystem::path& folder, const Words& words) {
+  const std::filesystem::path part = folder / "run.sqlite.part";
+  std::error_code error;
+  std::filesystem::remove(part, error);  // of a process that was killed
+  std::filesystem::remove(part.string() + "-journal", error);
+  {
+    sqlite::Connection connection(part.string(), Mode::create);
+    connection.execute(
+        "BEGIN IMMEDIATE;"
+        "CREATE TABLE word (key TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID;"
+        "CREATE TABLE task (grp TEXT, idx INTEGER, value BLOB NOT NULL, cost REAL NOT NULL, seconds REAL NOT NULL,"
+        " checksum INTEGER NOT NULL, PRIMARY KEY (grp, idx)) WITHOUT ROWID;"
+        "CREATE TABLE log (id INTEGER PRIMARY KEY, time TEXT NOT NULL, message TEXT NOT NULL)");
+    for (const auto& [key, value] : words) set_word(connection, key, value);
+    connection.execute("COMMIT");
+  }
+  std::filesystem::rename(part, file_in(folder), error);
+  if (error) throw RunError(fmt::format("{}: cannot be written ({})", file_in(folder).string(), error.message()));
+}
 
 Store::Store(const std::filesystem::path& folder, Mode mode) : connection_(file_in(folder).string(), mode) {
   if (mode != Mode::read) {
     connection_.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
     if (sqlite3_db_readonly(connection_.get(), "main") == 1) connection_.fail(SQLITE_READONLY);
   }
-  if (mode == Mode::create) create_tables();
   check();
   if (mode != Mode::read)
     insert_ = std::make_unique<Statement>(connection_, "INSERT INTO task VALUES (?, ?, ?, ?, ?, ?)");
   select_ = std::make_unique<Statement>(
       connection_, "SELECT grp, idx, value, cost, seconds, checksum FROM task WHERE grp = ? AND idx = ?");
-}
-
-void Store::create_tables() {
-  connection_.execute(
-      "BEGIN IMMEDIATE;"
-      "CREATE TABLE IF NOT EXISTS word (key TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL) WITHOUT "
-      "ROWID;"
-      "CREATE TABLE IF NOT EXISTS task (grp TEXT, idx INTEGER, value BLOB NOT NULL, cost REAL NOT NULL, seconds REAL "
-      "NOT NULL,"
-      " checksum INTEGER NOT NULL, PRIMARY KEY (grp, idx)) WITHOUT ROWID;"
-      "CREATE TABLE IF NOT EXISTS log (id INTEGER PRIMARY KEY, time TEXT NOT NULL, message TEXT NOT NULL);"
-      "COMMIT");
 }
 
 void Store::check() const {
@@ -79,15 +91,9 @@ void Store::damaged(const std::string& what) const {
       connection_.file(), what));
 }
 
-void Store::set(const std::string& key, const std::string& value) {
-  Statement(connection_, "INSERT OR REPLACE INTO word VALUES (?, ?, ?)")
-      .bind(key)
-      .bind(value)
-      .bind(checksum_of(key, value))
-      .run();
-}
+void Store::set(const std::string& key, const std::string& value) { set_word(connection_, key, value); }
 
-void Store::set_all(const std::vector<std::pair<std::string, std::string>>& words) {
+void Store::set_all(const Words& words) {
   connection_.execute("BEGIN IMMEDIATE");
   try {
     for (const auto& [key, value] : words) set(key, value);
@@ -112,10 +118,10 @@ std::string Store::require(const std::string& key) const {
   return *value;
 }
 
-std::vector<std::pair<std::string, std::string>> Store::words_with(const std::string& prefix) const {
+Store::Words Store::words_with(const std::string& prefix) const {
   Statement row(connection_, "SELECT key FROM word WHERE substr(key, 1, ?) = ? ORDER BY key");
   row.bind(static_cast<std::int64_t>(prefix.size())).bind(prefix);
-  std::vector<std::pair<std::string, std::string>> out;
+  Words out;
   while (row.step()) out.emplace_back(row.text(0), require(row.text(0)));
   return out;
 }

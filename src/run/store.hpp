@@ -21,17 +21,20 @@ constexpr int kStoreFormat = 1;
 class Store {
  public:
   using Mode = sqlite::Connection::Mode;
+  using Words = std::vector<std::pair<std::string, std::string>>;
   static std::filesystem::path file_in(const std::filesystem::path& folder) { return folder / "run.sqlite"; }
 
-  // Creates the tables, or checks the whole file. Throws RunError where it is damaged or of another format.
+  // With these words and no results. It is written beside its place and renamed: a store is there as a whole or not.
+  static void create(const std::filesystem::path& folder, const Words&);
+  // Checks the whole file. Throws RunError where it is damaged or of another format.
   Store(const std::filesystem::path& folder, Mode);
 
   // Words about the run: format, program, created, settings, model, data, state, result, seconds; and notes.
   void set(const std::string& key, const std::string& value);
-  void set_all(const std::vector<std::pair<std::string, std::string>>&);  // all or none
+  void set_all(const Words&);  // all or none
   std::optional<std::string> get(const std::string& key) const;
   std::string require(const std::string& key) const;
-  std::vector<std::pair<std::string, std::string>> words_with(const std::string& prefix) const;
+  Words words_with(const std::string& prefix) const;
 
   void put(const Task&, const std::vector<double>& value, double seconds);
   std::optional<std::vector<double>> find(const Task&) const;
@@ -50,7 +53,6 @@ class Store {
   std::vector<Line> log_lines() const;
 
  private:
-  void create_tables();
   void check() const;
   Row row_of(const sqlite::Statement&) const;
   [[noreturn]] void damaged(const std::string& what) const;

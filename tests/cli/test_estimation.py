@@ -9,7 +9,7 @@ from program import DATA, FAILED, MODELS, OU, ProgramTest, changed
 KURAMOTO = (MODELS / "kuramoto.toml").read_text()
 CHAINS = ("--particles", 12, "--law-particles", 16)
 SCORE = (*CHAINS, "--level", 2, "--iterations", 4, "--burn-in", 1, "--chains", 3)
-PAPER = (*CHAINS, "--levels", "1:3", "--replicates", 12, "--p-max", 3)
+PAPER = (*CHAINS, "--levels", "1:3", "--replicates", 12, "--estimator", "paper", "--p-max", 3)
 SINGLE = (*CHAINS, "--levels", "2:2", "--replicates", 3, "--iterations", 4, "--estimator", "single")
 
 SETTINGS = {"level", "particles", "law_particles", "iterations", "seed", "seconds", "particle_steps"}
@@ -56,7 +56,7 @@ class Estimation(ProgramTest):
         return result
 
     def fit(self, *arguments):
-        result = self.json("fit", *arguments)
+        result = self.json("fit", *arguments, "--no-run")
         self.assertLessEqual(FIT_KEYS, result.keys())
         for name, entry in result["estimate"].items():
             self.assertEqual(entry.keys(), ESTIMATE_KEYS)
@@ -127,8 +127,8 @@ class Results(Estimation):
         expected = {"level": 2, "particles": 12, "law_particles": 16, "iterations": 4, "burn_in": 1, "chains": 3}
         expected |= {"seed": 5, "gradient": "finite-difference", "smoother": "backward", "parameters": {"theta": 0.3}}
         self.assertEqual({k: result[k] for k in expected}, expected)
-        # 5 iterations and the first path: laws of 16 in kernel and score (twice for the difference), 12 particles.
-        self.assertEqual(result["particle_steps"], 3 * 16 * (16 + 1 + 5 * (16 + 12 + 2 * 16)))
+        # The first path, 5 iterations with a law of 16 and 12 particles, and 4 scores with two laws, for a difference.
+        self.assertEqual(result["particle_steps"], 3 * 16 * (16 + 1 + 5 * (16 + 12) + 4 * 2 * 16))
         result = self.fit("k.toml", "k.csv", *PAPER, "--seed", 6)
         expected = {"replicates": 12, "levels": [1, 3], "estimator": "paper", "seed": 6}
         self.assertEqual({k: result[k] for k in expected}, expected)
@@ -146,7 +146,8 @@ class Results(Estimation):
             def output(*more):
                 if command == "smooth":
                     return self.succeed(command, "k.toml", "k.csv", *options, *more)
-                return without_clock(self.json(command, "k.toml", "k.csv", *options, *more))
+                kept = ("--no-run",) if command == "fit" else ()
+                return without_clock(self.json(command, "k.toml", "k.csv", *options, *kept, *more))
 
             with self.subTest(name):
                 reference = output("--threads", 1)
@@ -199,7 +200,7 @@ class Results(Estimation):
         table = self.succeed("score", "k.toml", "k.csv", *SCORE)
         self.assertRegex(table, r"^parameter .*\ntheta +0\.4 .*\nlevel 2, 3 chains")
         table = self.succeed("fit", "k.toml", "k.csv", *SINGLE)
-        self.assertRegex(table, r"^parameter .*\ntheta .*\nestimator single, ")
+        self.assertRegex(table, r"^parameter .*\ntheta .*\nestimator single, .*\nrun kept in kuramoto-1\n$")
         self.assertEqual(
             self.succeed("smooth", "k.toml", "k.csv", *SCORE, "--out", "s.csv"), "wrote s.csv (12 draws at each time)\n"
         )
@@ -237,21 +238,26 @@ BAD_FIT = {
         "1e12": ("--particles 1e12", "1e9"),
     },
     "--law-particles": {"0": ("--law-particles 0", "between 1 and 1e9"), "l-9": ("--law-particles l-9", "level")},
-    "--estimator": {"foo": ("--estimator", "foo", "paper", "single")},
+    "--estimator": {"foo": ("--estimator", "foo", "stratified", "paper", "single", "quadrature")},
+    "--tolerance": {text: ("--tolerance",) for text in ("0", "-1", "x")},
+    "--budget": {text: ("--budget " + text, "90s, 10m or 2h") for text in ("0", "-1s", "x", "10d")},
     "--smoother": {"foo": ("--smoother", "foo", "backward", "genealogy")},
     "--gradient": {"foo": ("--gradient", "foo", "tangent", "finite-difference")},
     "--p-max": {
         text: ("--p-max " + text, "whole number from 0", "inf")
         for text in ("-1", "x", "2.5", "1e9", "31", "-inf", "nan")
     },
-    "--level-weight": {text: ("--level-weight", text) for text in ("-1", "x", "l -", "0/0")},
-    "--length-weight": {text: ("--length-weight", text) for text in ("0", "l", "1 - p")},
-    "--chain-length": {text: ("--chain-length", text) for text in ("3", "p", "-2^p")},
     "--replicates": {text: ("--replicates", "whole number from 2") for text in ("0", "1", "x", "2.5")},
     "--iterations": {text: ("--iterations", "whole number from 1") for text in ("0", "-1", "x")},
     "--set": {"kk=1": ("--set kk=1", "no parameter, constant or state 'kk'", "did you mean 'K'?")},
     "--threads": {"0": ("--threads", "whole number from 1")},
     "--unit": {"0": ("--unit", "'0'")},
+}
+
+BAD_PAPER = {
+    "--level-weight": {text: ("--level-weight", text) for text in ("-1", "x", "l -", "0/0")},
+    "--length-weight": {text: ("--length-weight", text) for text in ("0", "l", "1 - p")},
+    "--chain-length": {text: ("--chain-length", text) for text in ("3", "p", "-2^p")},
 }
 
 BAD_HELD = {
@@ -273,6 +279,7 @@ class Refusals(Estimation):
 
     def test_options(self):
         self.refuse_all(("fit", "k.toml", "k.csv"), BAD_FIT)
+        self.refuse_all(("fit", "k.toml", "k.csv", "--estimator", "paper"), BAD_PAPER)
         for command, least in (("score", 2), ("smooth", 1)):
             table = BAD_HELD | {"--chains": {str(least - 1): ("--chains", f"whole number from {least}")}}
             out = ("--out", "s.csv") if command == "smooth" else ()
@@ -297,11 +304,13 @@ class Failures(Estimation):
     def test_parameter_that_nothing_depends_on(self):
         self.write("m.toml", changed(KURAMOTO, ("theta = 0.4\n", "theta = 0.4\nidle = 1\n")))
         for options in (PAPER, SINGLE):
-            self.refuse("fit", "m.toml", "k.csv", *options, says=("'idle'", "make it a constant"), status=FAILED)
+            says = ("'idle'", "make it a constant")
+            self.refuse("fit", "m.toml", "k.csv", "--no-run", *options, says=says, status=FAILED)
         self.assertEqual(self.score("m.toml", "k.csv", *SCORE)["score"]["idle"], {"value": 0, "se": 0})
 
     def test_steps_that_are_too_long(self):
-        long = (*CHAINS, "--levels", "2:2", "--replicates", 4, "--estimator", "single", "--step", "1e6,0,0.6")
+        short = ("--levels", "2:2", "--replicates", 4, "--estimator", "single")
+        long = ("--no-run", *CHAINS, *short, "--step", "1e6,0,0.6")
         says = ("replicate 0, level 2, iteration ", "at theta = ", "left 20 growing compact sets", "lower --step")
         for json in ([], ["--json"]):
             self.refuse("fit", "k.toml", "k.csv", *long, "--set", "K=-1", *json, says=says, status=FAILED)
@@ -327,7 +336,7 @@ class Failures(Estimation):
                 says = ("level 2, iteration 1, at theta = 0.4", "d.csv:3: t = 2", "observation y = ", says)
                 for options in (PAPER, SINGLE):
                     level = ("--levels", "2:3") if options is PAPER else ("--levels", "2:2")
-                    arguments = [*options[:4], *level, *options[6:]]
+                    arguments = ["--no-run", *options[:4], *level, *options[6:]]
                     self.refuse("fit", "m.toml", "d.csv", *arguments, "--json", says=says, status=FAILED)
                 says = ("replicate 0, ", *says)
                 self.refuse("score", "m.toml", "d.csv", *SCORE, "--json", says=says, status=FAILED)
@@ -335,7 +344,7 @@ class Failures(Estimation):
 
     def test_overflow(self):
         self.write("m.toml", changed(KURAMOTO, ('"theta + K*pull"', '"theta*x^3 + K*pull"'), ("x = 1.5", "x = 1e10")))
-        for command in (("fit", *PAPER), ("score", *SCORE), ("smooth", *SCORE, "--out", "s.csv")):
+        for command in (("fit", "--no-run", *PAPER), ("score", *SCORE), ("smooth", *SCORE, "--out", "s.csv")):
             self.refuse(*command, "m.toml", "k.csv", says=("replicate", "theta = 0.4", "overflow"), status=FAILED)
 
 

@@ -25,6 +25,10 @@ class StoreTest : public testing::Test {
     std::filesystem::create_directories(folder);
   }
   void TearDown() override { std::filesystem::remove_all(folder); }
+  Store fresh() const {
+    Store::create(folder, {});
+    return Store(folder, Store::Mode::write);
+  }
   std::filesystem::path folder;
 };
 
@@ -32,7 +36,7 @@ TEST_F(StoreTest, ResultsComeBackBitForBit) {
   const std::vector<std::vector<double>> values = {
       {}, {0.1}, {-0.0, 5e-324, 1e308}, {std::numeric_limits<double>::infinity(), std::nan("3")}};
   {
-    Store store(folder, Store::Mode::create);
+    Store store = fresh();
     for (std::uint32_t i = 0; i < values.size(); ++i) store.put({"cell 1 0", i, 2.5}, values[i], 0.25);
     store.put({"cell 1 1", 0, 1}, {7}, 0);
   }
@@ -49,7 +53,7 @@ TEST_F(StoreTest, ResultsComeBackBitForBit) {
 }
 
 TEST_F(StoreTest, AResultIsWrittenOnce) {
-  Store store(folder, Store::Mode::create);
+  Store store = fresh();
   store.put({"a", 0, 1}, {1}, 0);
   EXPECT_THROW(store.put({"a", 0, 1}, {2}, 0), RunError);
   EXPECT_EQ(store.find({"a", 0, 1}), std::vector<double>{1});
@@ -57,11 +61,10 @@ TEST_F(StoreTest, AResultIsWrittenOnce) {
 }
 
 TEST_F(StoreTest, WordsAreReplacedAndFoundByPrefix) {
-  Store store(folder, Store::Mode::create);
+  Store store = fresh();
   store.set_all({{"note a", "1"}, {"note b", "2"}, {"other", "x\n\"é\""}});
   store.set("note a", "3");
-  EXPECT_EQ(store.words_with("note "),
-            (std::vector<std::pair<std::string, std::string>>{{"note a", "3"}, {"note b", "2"}}));
+  EXPECT_EQ(store.words_with("note "), (Store::Words{{"note a", "3"}, {"note b", "2"}}));
   EXPECT_EQ(store.require("other"), "x\n\"é\"");
   EXPECT_EQ(store.get("nothing"), std::nullopt);
   EXPECT_THROW(store.require("nothing"), RunError);
@@ -70,7 +73,7 @@ TEST_F(StoreTest, WordsAreReplacedAndFoundByPrefix) {
 TEST_F(StoreTest, ARowThatWasChangedIsRefused) {
   for (const char* change : {"value = x'0000000000000000'", "cost = 3", "seconds = 3", "checksum = 0"}) {
     std::filesystem::remove(Store::file_in(folder));
-    Store store(folder, Store::Mode::create);
+    Store store = fresh();
     store.put({"a", 0, 1}, {1}, 0);
     sqlite::Connection(Store::file_in(folder).string(), sqlite::Connection::Mode::write)
         .execute((std::string("UPDATE task SET ") + change).c_str());
@@ -80,7 +83,7 @@ TEST_F(StoreTest, ARowThatWasChangedIsRefused) {
 
 TEST_F(StoreTest, TheWholeFileIsCheckedAtOnce) {
   {
-    Store store(folder, Store::Mode::create);
+    Store store = fresh();
     for (std::uint32_t i = 0; i < 3000; ++i) store.put({"a", i, 1}, {1, 2, 3}, 0);
   }
   std::fstream file(Store::file_in(folder), std::ios::in | std::ios::out | std::ios::binary);
@@ -91,8 +94,17 @@ TEST_F(StoreTest, TheWholeFileIsCheckedAtOnce) {
   EXPECT_THROW(Store(folder, Store::Mode::write), RunError);
 }
 
+TEST_F(StoreTest, AStoreIsThereAsAWholeOrNot) {
+  std::ofstream(folder / "run.sqlite.part") << "of a process that was killed";
+  fresh();
+  EXPECT_FALSE(std::filesystem::exists(folder / "run.sqlite.part"));
+  std::ofstream(Store::file_in(folder), std::ios::trunc);
+  EXPECT_THROW(Store(folder, Store::Mode::read), RunError);
+  EXPECT_THROW(Store(folder, Store::Mode::write), RunError);
+}
+
 TEST_F(StoreTest, AnotherFormatIsRefused) {
-  { Store(folder, Store::Mode::create).set("format", "2"); }
+  { fresh().set("format", "2"); }
   EXPECT_THROW(Store(folder, Store::Mode::write), RunError);
 }
 

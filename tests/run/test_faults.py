@@ -158,7 +158,8 @@ class Faults(RunTest):
         for size in (0, 1, 100, 1000, 4096, len(whole) // 2, len(whole) - 4096, len(whole) - 1):
             with self.subTest(size):
                 file.write_bytes(whole[:size])
-                self.assertIn("the store is damaged", self.finish("run", "--resume", *FAST, status=1))
+                for how in ((), ("--resume",)):
+                    self.assertIn("the store is damaged", self.finish("run", *how, *FAST, status=1))
 
     def test_flipped_bits(self):
         """A bit anywhere: the store is refused, or the result is right all the same."""
