@@ -58,7 +58,6 @@ struct Probe {
 // also tells much.
 std::size_t affordable(const Problem&, const Place&, std::size_t wanted);
 
-// All places in one batch of tasks, named `group` and their number.
 // All places in one batch of tasks, named `group`, their number and where they are.
 std::vector<Probe> probe(Workbench&, const std::string& group, std::span<const Place>, const Effort&);
 

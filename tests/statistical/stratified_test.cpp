@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "estimate/fit.hpp"
 #include "models.hpp"
@@ -39,11 +40,13 @@ template <class Exact>
 void expect_honest(const Model& model, const Data& data, const std::vector<std::vector<double>>& starts,
                    Exact&& exact) {
   std::vector<double> sums(model.parameters().size());
+  std::map<int, oracle::Maximum> known;
   for (int seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE(seed);
     const auto& start = starts[static_cast<std::size_t>(seed) % starts.size()];
     const FitResult r = fitted(model, data, static_cast<std::uint64_t>(seed), start);
-    const oracle::Maximum at = exact(r.highest);
+    if (!known.contains(r.highest)) known[r.highest] = exact(r.highest);
+    const oracle::Maximum& at = known[r.highest];
     ASSERT_TRUE(at.converged);
     for (std::size_t p = 0; p < sums.size(); ++p) {
       const auto i = static_cast<Eigen::Index>(p);
