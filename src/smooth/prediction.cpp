@@ -82,7 +82,8 @@ void Prediction::errors(double t, std::span<const double> values, const Columns&
   const auto N = static_cast<double>(particles);
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     const double mean = means[c] / N, variance = squares[c] / N - mean * mean + variances[c] / N;
-    if (variance > 0 && std::isfinite(variance)) to[first_error + columns_[c]] = (values[columns_[c]] - mean) / std::sqrt(variance);
+    if (variance > 0 && std::isfinite(variance))
+      to[first_error + columns_[c]] = (values[columns_[c]] - mean) / std::sqrt(variance);
   }
 }
 }  // namespace mckean

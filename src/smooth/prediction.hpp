@@ -13,7 +13,8 @@ class Prediction {
 
   // For each observed column (y − E y)/sd(y) under the mixture over the particles; NaN where y is missing or the
   // moments do not exist.
-  void errors(double t, std::span<const double> values, const Columns& x, std::size_t particles, std::vector<double>& to);
+  void errors(double t, std::span<const double> values, const Columns& x, std::size_t particles,
+              std::vector<double>& to);
 
  private:
   const Model& model_;
