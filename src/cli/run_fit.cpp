@@ -139,7 +139,7 @@ void check_settings(const FitSettings& s, const Model& model, const Data& data) 
   if (!s.budget.empty()) parse_duration(s.budget);
   const FitOptions options = fit_options(s, model);
   if (options.estimator == Estimator::quadrature) {
-    Quadrature(model, data, s.unit, options.quadrature_level);
+    const Quadrature refuses_what_it_cannot_do(model, data, s.unit, options.quadrature_level);
     return;
   }
   const bool replicated = options.estimator != Estimator::stratified;

@@ -74,7 +74,7 @@ LikelihoodAt likelihood_at(Workbench& bench, const std::string& group, int level
                                        .unit = bench.problem.unit()});
   std::vector<Task> tasks;
   for (std::uint32_t r = 0; r < kFilters; ++r) tasks.push_back({named_at(group + "likelihood", theta), r});
-  const auto results = bench.runner.run(tasks, [&](std::size_t r, std::stop_token stop) {
+  const auto results = bench.runner.run(tasks, [&](std::size_t r, const std::stop_token& stop) {
     if (stop.stop_requested()) throw Stopped{};
     const Likelihood l = estimator(theta, static_cast<std::uint32_t>(r));
     std::vector<double> out{l.log_value, static_cast<double>(l.particle_steps),

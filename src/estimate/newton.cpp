@@ -90,14 +90,14 @@ Look look_around(Workbench& bench, const std::string& group, const Place& centre
 }  // namespace
 
 Maximum find_maximum(Workbench& bench, const std::string& group, Place place, const Probe& first,
-                     std::vector<bool> free) {
+                     const std::vector<bool>& free) {
   Maximum out;
   MatrixXd w = shortened(first_whitening(first, free));
   std::size_t iterations = affordable(bench.problem, place, kIterations);
   for (int round = 0; round < kMostRounds; ++round) {
     const Look look = look_around(bench, fmt::format("{} {}", group, round), place, w, iterations);
     const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(look.slope);
-    const VectorXd values = eigen.eigenvalues();
+    const VectorXd& values = eigen.eigenvalues();
     const MatrixXd directions = w * eigen.eigenvectors();
     // Entries err independently, so an eigenvalue errs by about the largest of them.
     const double error = look.slope_error.maxCoeff();

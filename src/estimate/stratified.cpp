@@ -304,36 +304,4 @@ StratifiedResult estimate(Workbench& bench, const StratifiedPlan& plan) {
   bench.particle_steps += out.particle_steps;
   return out;
 }
-
-std::vector<CellTrial> try_cells(Workbench& bench, const StratifiedPlan& plan, std::size_t replicates) {
-  std::vector<CellTrial> out;
-  for (int l = plan.lowest; l <= plan.highest; ++l) {
-    out.push_back({l, false, {}, 0});
-    if (l > plan.lowest) out.push_back({l, true, {}, 0});
-  }
-  std::vector<Task> tasks;
-  for (const CellTrial& t : out)
-    for (std::uint32_t r = 0; r < replicates; ++r)
-      tasks.push_back({fmt::format("trial {} {}", t.level, t.coupled ? "coupled" : "single"), r,
-                       replicate_cost(bench.problem, plan, t.level, 0, t.coupled)});
-  const auto results = bench.runner.run(tasks, [&](std::size_t position, std::stop_token stop) {
-    const CellTrial& t = out[position / replicates];
-    const Task& task = tasks[position];
-    return run_chain(bench.problem, plan, {seed_of(bench.seed, task.group), task.index, t.level}, t.coupled, 0,
-                     std::move(stop));
-  });
-  for (std::size_t k = 0; k < out.size(); ++k) {
-    Stratum s{out[k].level, 0, {{}}};
-    for (std::size_t r = 0; r < replicates; ++r) {
-      const Outcome outcome(results[k * replicates + r]);
-      s.rounds[0].push_back(outcome.difference);
-      s.particle_steps += outcome.particle_steps;
-      ++s.count;
-    }
-    out[k].sd = s.sd();
-    out[k].cost = s.particle_steps / static_cast<double>(s.count);
-    bench.particle_steps += static_cast<std::uint64_t>(s.particle_steps);
-  }
-  return out;
-}
 }  // namespace mckean

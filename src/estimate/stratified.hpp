@@ -37,14 +37,4 @@ std::vector<double> cell_replicate(const Problem&, const StratifiedPlan&, std::u
                                    std::uint32_t index, std::stop_token);
 
 StratifiedResult estimate(Workbench&, const StratifiedPlan&);
-
-// Standard deviation (of each u) and cost of one replicate in each cell (level, 0), and in Procedure 1 at each level,
-// from a few short chains: what a choice of l_min needs to know.
-struct CellTrial {
-  int level;
-  bool coupled;
-  Eigen::VectorXd sd;
-  double cost;
-};
-std::vector<CellTrial> try_cells(Workbench&, const StratifiedPlan&, std::size_t replicates);
 }  // namespace mckean

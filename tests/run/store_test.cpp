@@ -98,7 +98,7 @@ TEST_F(StoreTest, AStoreIsThereAsAWholeOrNot) {
   std::ofstream(folder / "run.sqlite.part") << "of a process that was killed";
   fresh();
   EXPECT_FALSE(std::filesystem::exists(folder / "run.sqlite.part"));
-  std::ofstream(Store::file_in(folder), std::ios::trunc);
+  std::ofstream(Store::file_in(folder), std::ios::trunc).close();
   EXPECT_THROW(Store(folder, Store::Mode::read), RunError);
   EXPECT_THROW(Store(folder, Store::Mode::write), RunError);
 }
