@@ -63,11 +63,11 @@ class Explorer {
   }
 
   Probe look(const std::string& name, const Place& place, std::size_t iterations, bool curvature = false) {
-    const Probe p = probe(bench_, group_ + name, std::span(&place, 1),
-                          {.chains = kLooks,
-                           .iterations = affordable(bench_.problem, place, iterations),
-                           .burn_in = 10,
-                           .curvature = curvature})[0];
+    Probe p = probe(bench_, group_ + name, std::span(&place, 1),
+                    {.chains = kLooks,
+                     .iterations = affordable(bench_.problem, place, iterations),
+                     .burn_in = 10,
+                     .curvature = curvature})[0];
     if (!p.found) throw NumericalError(p.problem);
     return p;
   }
