@@ -23,5 +23,6 @@ struct Maximum {
 };
 
 // `place` is the first guess and says how chains are run there. Throws NumericalError.
-Maximum find_maximum(Workbench&, const std::string& group, Place place, const Probe& first, const std::vector<bool>& free);
+Maximum find_maximum(Workbench&, const std::string& group, Place place, const Probe& first,
+                     const std::vector<bool>& free);
 }  // namespace mckean
