@@ -110,7 +110,7 @@ Chain::Chain(const Problem& problem, const ChainOptions& options, ChainIdentity 
       iterate_(problem.model(), options_),
       filter_(problem.system(), problem.observation(), schedule_,
               {.particles = options.particles, .smoother = options.smoother, .precision = options.precision}),
-      score_(problem.system(), schedule_),
+      score_(problem.system(), problem.observation_score(), schedule_),
       last_(score_.zero()) {
   with_context(problem.model(), options_, id_, 0, theta(), [&] { begin(); });
 }
@@ -192,8 +192,8 @@ CoupledChain::CoupledChain(const Problem& problem, const ChainOptions& options, 
       coarse_(problem.model(), options_),
       filter_(problem.system(), problem.observation(), fine_schedule_, coarse_schedule_,
               {.particles = options.particles, .smoother = options.smoother, .precision = options.precision}),
-      fine_score_(problem.system(), fine_schedule_),
-      coarse_score_(problem.system(), coarse_schedule_) {
+      fine_score_(problem.system(), problem.observation_score(), fine_schedule_),
+      coarse_score_(problem.system(), problem.observation_score(), coarse_schedule_) {
   with_context(problem.model(), options_, id_, 0, fine(), [&] { begin(); });
 }
 

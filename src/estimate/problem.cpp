@@ -3,7 +3,7 @@
 namespace mckean {
 
 Problem::Problem(const Model& model, const Data& data, double unit, int rank_level, std::uint64_t seed)
-    : model_(model), data_(data), system_(model), observation_(model), unit_(unit) {
+    : model_(model), data_(data), system_(model), observation_(model), observation_score_(model), unit_(unit) {
   check_support(model, data);
   const LawNoise noise{{seed, 0, 0, Purpose::law_start}, {seed, 0, 0, Purpose::law}};
   first_rank_ = find_rank(system_, schedule(rank_level).grid, model.start_values(), noise, {.particles = 256});

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 
+#include "score/score.hpp"
 #include "smooth/kernel.hpp"
 
 namespace mckean {
@@ -18,6 +19,7 @@ class Problem {
   const Data& data() const { return data_; }
   const System& system() const { return system_; }
   const Observation& observation() const { return observation_; }
+  const ObservationScore& observation_score() const { return observation_score_; }
   const Schedule& schedule(int level) const;
   double unit() const { return unit_; }
   std::size_t first_rank() const { return first_rank_; }
@@ -27,6 +29,7 @@ class Problem {
   const Data& data_;
   System system_;
   Observation observation_;
+  ObservationScore observation_score_;
   double unit_;
   std::size_t first_rank_;
   mutable std::mutex mutex_;

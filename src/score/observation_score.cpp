@@ -5,7 +5,7 @@
 
 namespace mckean {
 
-ObservationScore::ObservationScore(const Model& model, const Kernels& kernels) : model_(model) {
+ObservationScore::ObservationScore(const Model& model) : model_(model) {
   ProgramSpec spec{model.parameter_symbols(), {}, {}, {}, {}};
   for (const auto& c : model.components()) spec.columns.push_back(c.symbol);
   spec.columns.push_back(model.time());
@@ -19,15 +19,19 @@ ObservationScore::ObservationScore(const Model& model, const Kernels& kernels) :
     }
   }
   program_ = Program(spec);
-  frame_ = Frame(program_, kernels);
 }
 
-void ObservationScore::add(const Schedule& schedule, std::size_t series, const Path& path, std::span<double> gradient,
-                           std::span<double> information) {
-  if (terms_.empty()) return;
+ObservationScoreFrame::ObservationScoreFrame(const ObservationScore& observation, const Kernels& kernels)
+    : observation_(observation), frame_(observation.program_, kernels) {}
+
+void ObservationScoreFrame::add(const Schedule& schedule, std::size_t series, const Path& path,
+                                std::span<double> gradient, std::span<double> information) {
+  const Model& model = observation_.model_;
+  const auto& terms = observation_.terms_;
+  if (terms.empty()) return;
   const auto& visits = schedule.visits[series];
-  const std::size_t d = model_.dimension(), width = model_.observed().size(), n = visits.size(), all = gradient.size();
-  Columns columns(d + 1 + width, n), slopes(terms_.size(), n);
+  const std::size_t d = model.dimension(), width = model.observed().size(), n = visits.size(), all = gradient.size();
+  Columns columns(d + 1 + width, n), slopes(terms.size(), n);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t c = 0; c < d; ++c) columns[c][i] = path[c][visits[i].point];
     columns[d][i] = schedule.grid.time[visits[i].point];
@@ -42,12 +46,12 @@ void ObservationScore::add(const Schedule& schedule, std::size_t series, const P
     frame_.run(in, out, std::min(kBlock, n - first));
   }
   for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t a = 0; a < terms_.size(); ++a) {
-      if (std::isnan(columns[d + 1 + terms_[a].column][i])) continue;  // not observed
-      gradient[terms_[a].parameter] += slopes[a][i];
-      for (std::size_t b = 0; b < terms_.size(); ++b)
-        if (terms_[a].column == terms_[b].column)
-          information[terms_[a].parameter * all + terms_[b].parameter] += slopes[a][i] * slopes[b][i];
+    for (std::size_t a = 0; a < terms.size(); ++a) {
+      if (std::isnan(columns[d + 1 + terms[a].column][i])) continue;  // not observed
+      gradient[terms[a].parameter] += slopes[a][i];
+      for (std::size_t b = 0; b < terms.size(); ++b)
+        if (terms[a].column == terms[b].column)
+          information[terms[a].parameter * all + terms[b].parameter] += slopes[a][i] * slopes[b][i];
     }
 }
 }  // namespace mckean

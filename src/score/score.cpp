@@ -9,11 +9,12 @@
 
 namespace mckean {
 
-Score::Score(const System& system, const Schedule& schedule, const Kernels& kernels)
+Score::Score(const System& system, const ObservationScore& observation, const Schedule& schedule,
+             const Kernels& kernels)
     : system_(system),
       schedule_(schedule),
       kernels_(kernels),
-      observation_(system.model(), kernels),
+      observation_(observation, kernels),
       clock_(2, schedule.grid.steps()) {
   std::ranges::copy_n(schedule.grid.time.begin(), static_cast<std::ptrdiff_t>(schedule.grid.steps()), clock_[0]);
   std::ranges::copy(schedule.grid.dt, clock_[1]);

@@ -9,22 +9,32 @@
 
 namespace mckean {
 
-// ∇_θ log G along a path.
+// ∇_θ log G.
 class ObservationScore {
  public:
-  ObservationScore(const Model&, const Kernels&);
-  void set_parameters(std::span<const double> theta) { frame_.set_fixed(theta); }
-
-  // Adds the gradient, and the sum of the squared gradients of the single observations to the information.
-  void add(const Schedule&, std::size_t series, const Path&, std::span<double> gradient, std::span<double> information);
+  explicit ObservationScore(const Model&);
 
  private:
+  friend class ObservationScoreFrame;
   struct Term {
     std::size_t column, parameter;
   };
   const Model& model_;
   std::vector<Term> terms_;  // derivatives that are not zero
   Program program_;          // columns: x, t, y | outputs: the terms
+};
+
+class ObservationScoreFrame {
+ public:
+  ObservationScoreFrame(const ObservationScore&, const Kernels&);
+  void set_parameters(std::span<const double> theta) { frame_.set_fixed(theta); }
+
+  // Adds the gradient along a path, and the sum of the squared gradients of the single observations to the
+  // information.
+  void add(const Schedule&, std::size_t series, const Path&, std::span<double> gradient, std::span<double> information);
+
+ private:
+  const ObservationScore& observation_;
   Frame frame_;
 };
 
@@ -35,7 +45,7 @@ struct PathScore {
 
 class Score {
  public:
-  Score(const System&, const Schedule&, const Kernels& = kernels());
+  Score(const System&, const ObservationScore&, const Schedule&, const Kernels& = kernels());
 
   void set_parameters(std::span<const double> theta) { theta_.assign(theta.begin(), theta.end()); }
 
@@ -53,7 +63,7 @@ class Score {
   const Schedule& schedule_;
   const Kernels& kernels_;
   std::vector<double> theta_;
-  ObservationScore observation_;
+  ObservationScoreFrame observation_;
   std::shared_ptr<const Dynamics> dynamics_;
   std::optional<Frame> frame_;
   std::optional<PairwiseReader> pair_;

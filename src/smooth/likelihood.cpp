@@ -12,13 +12,14 @@ namespace mckean {
 
 struct LikelihoodEstimator::Parts {
   Parts(const Model& m, const Data& d, const LikelihoodOptions& o)
-      : model(m), data(d), options(o), system(m), observation(m), schedule(d, o.level, o.unit) {}
+      : model(m), data(d), options(o), system(m), observation(m), prediction(m), schedule(d, o.level, o.unit) {}
 
   const Model& model;
   const Data& data;
   LikelihoodOptions options;
   System system;
   Observation observation;
+  Prediction prediction;
   Schedule schedule;
   std::size_t first_rank = 0;
 };
@@ -85,7 +86,7 @@ Likelihood LikelihoodEstimator::operator()(std::span<const double> theta, std::u
   Particles particles(p.system, grid, p.options.particles, precision, kernels());
   ObservationFrame observation(p.observation, p.options.particles, kernels());
   observation.set_parameters(theta);
-  Prediction prediction(p.model, kernels());
+  PredictionFrame prediction(p.prediction, kernels());
   prediction.set_parameters(theta);
   Filter filter(particles, observation, p.model, theta, kernels());
 

@@ -51,28 +51,28 @@ ProgramSpec spec_of(const Model& model, const std::vector<std::size_t>& columns)
 }
 }  // namespace
 
-Prediction::Prediction(const Model& model, const Kernels& kernels)
-    : model_(model),
-      columns_(named_columns(model)),
-      program_(spec_of(model, columns_)),
-      frame_(program_, kernels),
-      memory_(program_.outputs() * kBlock) {}
+Prediction::Prediction(const Model& model)
+    : model_(model), columns_(named_columns(model)), program_(spec_of(model, columns_)) {}
 
-void Prediction::errors(double t, std::span<const double> values, const Columns& x, std::size_t particles,
-                        std::vector<double>& to) {
+PredictionFrame::PredictionFrame(const Prediction& prediction, const Kernels& kernels)
+    : prediction_(prediction), frame_(prediction.program_, kernels), memory_(prediction.program_.outputs() * kBlock) {}
+
+void PredictionFrame::errors(double t, std::span<const double> values, const Columns& x, std::size_t particles,
+                             std::vector<double>& to) {
+  const std::vector<std::size_t>& columns = prediction_.columns_;
   const std::size_t first_error = to.size();
   to.resize(first_error + values.size(), std::numeric_limits<double>::quiet_NaN());
-  if (columns_.empty()) return;
+  if (columns.empty()) return;
   frame_.set_uniforms(std::span(&t, 1));
-  std::vector<const double*> in(model_.dimension());
-  std::vector<double*> out(program_.outputs());
+  std::vector<const double*> in(prediction_.model_.dimension());
+  std::vector<double*> out(prediction_.program_.outputs());
   for (std::size_t c = 0; c < out.size(); ++c) out[c] = memory_.data() + c * kBlock;
-  std::vector<double> means(columns_.size()), squares(means), variances(means);
+  std::vector<double> means(columns.size()), squares(means), variances(means);
   for (std::size_t first = 0; first < particles; first += kBlock) {
     const std::size_t n = std::min(kBlock, particles - first);
     for (std::size_t c = 0; c < in.size(); ++c) in[c] = x[c] + first;
     frame_.run(in, out, n);
-    for (std::size_t c = 0; c < columns_.size(); ++c)
+    for (std::size_t c = 0; c < columns.size(); ++c)
       for (std::size_t i = 0; i < n; ++i) {
         means[c] += out[2 * c][i];
         squares[c] += out[2 * c][i] * out[2 * c][i];
@@ -80,10 +80,10 @@ void Prediction::errors(double t, std::span<const double> values, const Columns&
       }
   }
   const auto N = static_cast<double>(particles);
-  for (std::size_t c = 0; c < columns_.size(); ++c) {
+  for (std::size_t c = 0; c < columns.size(); ++c) {
     const double mean = means[c] / N, variance = squares[c] / N - mean * mean + variances[c] / N;
     if (variance > 0 && std::isfinite(variance))
-      to[first_error + columns_[c]] = (values[columns_[c]] - mean) / std::sqrt(variance);
+      to[first_error + columns[c]] = (values[columns[c]] - mean) / std::sqrt(variance);
   }
 }
 }  // namespace mckean

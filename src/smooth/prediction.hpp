@@ -8,7 +8,18 @@ namespace mckean {
 // E[y | x] and Var[y | x] of the observed columns whose distribution has a name (a bare log density has neither).
 class Prediction {
  public:
-  Prediction(const Model&, const Kernels&);
+  explicit Prediction(const Model&);
+
+ private:
+  friend class PredictionFrame;
+  const Model& model_;
+  std::vector<std::size_t> columns_;  // those with moments
+  Program program_;                   // columns: x | uniforms: t | outputs: mean and variance of each
+};
+
+class PredictionFrame {
+ public:
+  PredictionFrame(const Prediction&, const Kernels&);
   void set_parameters(std::span<const double> theta) { frame_.set_fixed(theta); }
 
   // For each observed column (y − E y)/sd(y) under the mixture over the particles; NaN where y is missing or the
@@ -17,9 +28,7 @@ class Prediction {
               std::vector<double>& to);
 
  private:
-  const Model& model_;
-  std::vector<std::size_t> columns_;  // those with moments
-  Program program_;                   // columns: x | uniforms: t | outputs: mean and variance of each
+  const Prediction& prediction_;
   Frame frame_;
   AlignedBuffer memory_;
 };

@@ -150,7 +150,8 @@ y = "normal(x + a*v, 0.5 + b^2)"
     const double sd = 0.5 + b * b, z = (0.4 - path[0][at] - a * path[1][at]) / sd;
     return sum - 0.5 * z * z - std::log(sd);
   };
-  Score score(system, schedule);
+  const ObservationScore observation_score(model);
+  Score score(system, observation_score, schedule);
   score.set_parameters(theta);
   PathScore h = score.zero();
   score.add(0, path, draw_law(system, schedule.grid, theta, noise, {.particles = 1, .derivative = Derivative::tangent}),

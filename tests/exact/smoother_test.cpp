@@ -182,7 +182,8 @@ TEST_F(SmootherTest, ScoreIsTheExactOne) {
     const Schedule schedule(data, level, 0);
     const auto exact = oracle::score(family, at, data, level), frozen = oracle::frozen_score(family, at, data, level);
     ConditionalFilter filter(system, observation, schedule, {.particles = 20});
-    Score score(system, schedule);
+    const ObservationScore observation_score(model);
+    Score score(system, observation_score, schedule);
     score.set_parameters(theta);
     const LawPath first = draw_law(system, schedule.grid, theta, law_noise(0), {.particles = 1000});
     filter.set_law(first, theta);

@@ -47,7 +47,8 @@ TEST(PlainTwin, OneCoupledIterationHasTheSameLaw) {
   const Observation observation(model);
   const Schedule fine(data, level, 0), coarse(data, level - 1, 0);
   CoupledFilter filter(system, observation, fine, coarse, {.particles = M, .smoother = Smoother::genealogy});
-  Score score(system, fine), coarse_score(system, coarse);
+  const ObservationScore observation_score(model);
+  Score score(system, observation_score, fine), coarse_score(system, observation_score, coarse);
   const std::vector<double> at{theta}, coarse_at{coarse_theta};
   score.set_parameters(at), coarse_score.set_parameters(coarse_at);
   for (std::uint32_t r = 0; r < 6000; ++r) {
