@@ -168,7 +168,7 @@ void check(Workbench& bench, const Pilot& pilot, const StratifiedResult& found, 
   }
   if (w.cols() > 0) {
     const Place place{found.u, pilot.plan.highest, pilot.plan.chains.back()};
-    const MatrixXd noise = w.transpose() * pilot.maximum.here.noise() * w;
+    const MatrixXd noise = w.transpose() * pilot.maximum.noise * w;
     const double v = Eigen::SelfAdjointEigenSolver<MatrixXd>(noise).eigenvalues().maxCoeff();
     const Biases left =
         biases(bench, "final bias ", place, pilot.maximum, std::nullopt, found.mc_se.cwiseAbs2().asDiagonal(),

@@ -92,6 +92,10 @@ Look look_around(Workbench& bench, const std::string& group, const Place& centre
 Maximum find_maximum(Workbench& bench, const std::string& group, Place place, const Probe& first,
                      const std::vector<bool>& free) {
   Maximum out;
+  out.noise = MatrixXd::Zero(place.u.size(), place.u.size());
+  // How much further along a direction the next points may be, where the information is small or unknown. Less each
+  // time that they turn out to have been too far: the log-likelihood is no parabola.
+  double longest = 4;
   MatrixXd w = shortened(first_whitening(first, free));
   std::size_t iterations = affordable(bench.problem, place, kIterations);
   for (int round = 0; round < kMostRounds; ++round) {
@@ -101,6 +105,7 @@ Maximum find_maximum(Workbench& bench, const std::string& group, Place place, co
     const MatrixXd directions = w * eigen.eigenvectors();
     // Entries err independently, so an eigenvalue errs by about the largest of them.
     const double error = look.slope_error.maxCoeff();
+    if (values.size() > 0 && values.maxCoeff() > 4) longest = std::sqrt(longest);
     VectorXd scale(values.size()), step = VectorXd::Zero(place.u.size());
     out.undetermined.clear();
     double step_length = 0, worst = 0;
@@ -109,8 +114,7 @@ Maximum find_maximum(Workbench& bench, const std::string& group, Place place, co
     for (Index k = 0; k < values.size(); ++k) {
       const VectorXd direction = directions.col(k);
       const bool determined = values[k] > 2.5 * error && values[k] > 1e-6;
-      // Up to four times as far where the information is small or unknown, nearer where it is large.
-      scale[k] = 1 / std::sqrt(std::max({values[k], error, 1.0 / 16}));
+      scale[k] = std::min(longest, 1 / std::sqrt(std::max(values[k], error)));
       const VectorXd e = eigen.eigenvectors().col(k);
       const double slope = e.dot(look.score), slope_error = std::sqrt(e.dot(look.score_error * e));
       if (!determined) {
@@ -131,7 +135,7 @@ Maximum find_maximum(Workbench& bench, const std::string& group, Place place, co
     out.whitening = MatrixXd(place.u.size(), static_cast<Index>(known.size()));
     for (std::size_t k = 0; k < known.size(); ++k)
       out.whitening.col(static_cast<Index>(k)) = directions.col(known[k]) / std::sqrt(values[known[k]]);
-    out.here = look.here;
+    out.noise += (look.here.noise() - out.noise) / (round + 1);
     out.relative_error = worst;
     place.u += step;
     out.u = place.u;
@@ -143,9 +147,11 @@ Maximum find_maximum(Workbench& bench, const std::string& group, Place place, co
     // Directions that cannot be looked at from further away and are not seen by now stay unseen.
     const bool wide =
         ((next - directions * scale.asDiagonal()).cwiseAbs().maxCoeff() > 0) && iterations >= 3 * kIterations;
-    bench.observer.message(
-        fmt::format("maximum, round {}: {}; a step of {:.2g} standard errors, which are known to {:.0f} %", round + 1,
-                    parameters_to_text(bench.model(), from_line(bench.model(), place.u)), step_length, 100 * worst));
+    bench.observer.message(fmt::format(
+        "maximum, round {}: {}; {}", round + 1, parameters_to_text(bench.model(), from_line(bench.model(), place.u)),
+        known.empty()
+            ? "no information seen yet"
+            : fmt::format("a step of {:.2g} standard errors, which are known to {:.0f} %", step_length, 100 * worst)));
     const double noise = look.score_error.size() ? std::sqrt(look.score_error.diagonal().maxCoeff()) : 0;
     out.converged = step_length < 1 + 2 * noise && flat && !known.empty();
     if (out.converged && out.undetermined.empty() && !far && worst <= kAccuracy) break;

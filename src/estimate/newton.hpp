@@ -19,7 +19,7 @@ struct Maximum {
   std::vector<Eigen::VectorXd> undetermined;
   double relative_error = 0;  // of the standard errors, the largest along any direction
   bool converged = false;
-  Probe here;  // the average over all points: its noise is that of one iteration
+  Eigen::MatrixXd noise;  // variance of the mean score per iteration, from all points and rounds
 };
 
 // `place` is the first guess and says how chains are run there. Throws NumericalError.

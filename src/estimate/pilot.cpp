@@ -14,10 +14,11 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr int kFirstLevel = 3, kMostLevel = 10;
 constexpr std::size_t kFirstParticles = 32, kMostParticles = 4096;
-constexpr std::size_t kFirstLaw = 256, kLeastLaw = 256, kMostLaw = 16384;
+constexpr std::size_t kFirstLaw = 256, kLeastLaw = 64, kMostLaw = 16384;
 constexpr double kRenewal = 0.2;     // of any point of a path, by one iteration
 constexpr double kNegligible = 0.1;  // of a standard error
-constexpr double kForgotten = 16;    // T_0 / n0: 1/17 of the pilot's error is left after T_0 iterations
+constexpr double kForgotten = 8;     // T_0 / n0: 1/9 of the pilot's error is left after T_0 iterations
+constexpr double kLawBias = 0.05;    // of a standard error, in the main phase
 constexpr std::size_t kLooks = 8, kLookIterations = 24;
 constexpr double kLeastReplicates = 24, kCheapLawWork = 1e9;  // particle-steps
 constexpr std::size_t kCheapLaw = 4096;
@@ -45,6 +46,7 @@ class Explorer {
     Place place{ascent.u, level_, chain};
     const Probe first_look = choose_particles(place);
     require_dependence(first_look);
+    path_noise_ = first_look.path_noise;
     out_.maximum = find_maximum(bench_, group_ + "maximum", place, first_look, free_);
     place.u = out_.maximum.u;
     choose_levels(place);
@@ -116,14 +118,15 @@ class Explorer {
   void choose_levels(Place& place) {
     const Maximum& m = out_.maximum;
     if (m.whitening.cols() == 0) return;
-    const double v = noise(m.here);
+    const double v = noise();
     const auto iterations = static_cast<std::size_t>(std::clamp(70 * v, 64.0, 4000.0));
     const auto own_iterations = static_cast<std::size_t>(std::clamp(25 * v / kLooks, 24.0, 400.0));
     std::optional<Probe> here;
     MatrixXd u_error = m.u_error;
     for (int round = 0;; ++round) {
       const Biases b = biases(bench_, fmt::format("{}bias {} ", group_, round), place, m, here, u_error, iterations);
-      const double time = worst(b.discretisation), law = worst(b.law);  // beyond doubt
+      const double time = at_least(b.discretisation), law = at_least(b.law);
+      law_bias_ = at_most(b.law);
       say(fmt::format(
           "level {}: beyond it the estimate moves by {} standard errors; with more than {} law particles, by {}",
           place.level, describe(b.discretisation), place.chain.law_particles, describe(b.law)));
@@ -156,19 +159,27 @@ class Explorer {
   }
 
   MatrixXd inverse() const { return out_.maximum.whitening * out_.maximum.whitening.transpose(); }
-  // Variance of one Newton step, in units of the squared standard error along the noisiest direction.
-  double noise(const Probe& p) const {
+  // Variance of one Newton step, in units of the squared standard error along the noisiest direction. It is seen in the
+  // spread of chains, of which there are few; that of the paths alone, which is known well, is a lower bound, since
+  // iterations are correlated.
+  double noise() const {
     const MatrixXd& w = out_.maximum.whitening;
     if (w.cols() == 0) return 1;
-    return Eigen::SelfAdjointEigenSolver<MatrixXd>(w.transpose() * p.noise() * w).eigenvalues().maxCoeff();
+    const auto largest = [&](const MatrixXd& m) {
+      return Eigen::SelfAdjointEigenSolver<MatrixXd>(w.transpose() * m * w).eigenvalues().maxCoeff();
+    };
+    return std::max(largest(out_.maximum.noise), largest(path_noise_));
   }
   VectorXd standard_errors() const { return inverse().diagonal().cwiseSqrt(); }
-  double worst(const Bias& b) const {
+  // A bias in standard errors, the largest of all parameters: its size less, or more, its Monte Carlo error.
+  double at_least(const Bias& b) const { return largest(b, -1); }
+  double at_most(const Bias& b) const { return largest(b, 1); }
+  double largest(const Bias& b, double errors) const {
     if (!b.known) return 0;
     double most = 0;
     const VectorXd se = standard_errors();
     for (Index p = 0; p < se.size(); ++p)
-      if (se[p] > 0) most = std::max(most, (std::abs(b.shift[p]) - b.error[p]) / se[p]);
+      if (se[p] > 0) most = std::max(most, (std::abs(b.shift[p]) + errors * b.error[p]) / se[p]);
     return most;
   }
   std::string describe(const Bias& b) const {
@@ -186,13 +197,15 @@ class Explorer {
     plan.lowest = options_.levels ? options_.levels->first : level_;
     plan.highest = options_.levels ? options_.levels->second : level_;
     plan.centre = place.u;
-    const double v = noise(out_.maximum.here);
-    const double n0 = std::ceil(std::clamp(v / 2, 1.0, 1e4));
+    const double n0 = std::ceil(std::clamp(noise(), 2.0, 1e4));
     const std::size_t T0 = options_.iterations.value_or(static_cast<std::size_t>(kForgotten * n0));
     plan.lengths.clear();
     for (int p = 0; p <= options_.most_p; ++p) plan.lengths.push_back(T0 << p);
-    plan.noise = inverse() * out_.maximum.here.noise() * inverse();
-    // A larger law where it costs little: chains of this length, as many as there are at least, should not feel it.
+    plan.noise = inverse() * out_.maximum.noise * inverse();
+    // A larger law than the pilot's, which was judged by what its noise allowed to see: as large as the bias in doubt
+    // asks for, within reason, or larger where chains of this length, as many as there are at least, do not feel it.
+    if (!options_.law_particles)
+      law_ = static_cast<std::size_t>(static_cast<double>(law_) * std::clamp(law_bias_ / kLawBias, 1.0, 4.0));
     double steps = 0;
     for (int l = plan.lowest; l <= plan.highest; ++l)
       steps += (l > plan.lowest ? 1.5 : 1) * static_cast<double>(bench_.problem.schedule(l).grid.steps());
@@ -220,6 +233,8 @@ class Explorer {
   std::vector<bool> free_;
   int level_ = 0, top_ = 0;
   std::size_t particles_ = kFirstParticles, law_ = kFirstLaw;
+  double law_bias_ = 0;  // what it may be, in standard errors
+  MatrixXd path_noise_;  // of one iteration's score
   Pilot out_;
 };
 }  // namespace

@@ -91,6 +91,7 @@ Probe summarise(std::span<const HeldMoments> chains, const Effort& effort, const
           .complete = on_line(mean.complete),
           .louis = on_line(observed_information(mean)),
           .law_noise = on_line(mean.law_noise),
+          .path_noise = on_line(mean.squares - mean.score * mean.score.transpose() - mean.law_noise),
           .renewal = mean.renewal,
           .iterations = chains.size() * effort.iterations};
 }
@@ -151,6 +152,7 @@ Probe combine(const Probe& a, const Probe& b) {
           .complete = x * a.complete + y * b.complete,
           .louis = x * a.louis + y * b.louis,
           .law_noise = x * a.law_noise + y * b.law_noise,
+          .path_noise = x * a.path_noise + y * b.path_noise,
           .renewal = std::min(a.renewal, b.renewal),
           .iterations = a.iterations + b.iterations};
 }

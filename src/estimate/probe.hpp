@@ -46,7 +46,8 @@ struct Probe {
   Eigen::MatrixXd score_error;  // covariance of that mean, from the spread of the chains
   Eigen::MatrixXd complete;     // complete-data information
   Eigen::MatrixXd louis;        // observed information by Louis' identity, where curvature was asked for
-  Eigen::MatrixXd law_noise;    // variance of H that comes from the law inside H alone
+  Eigen::MatrixXd law_noise;    // variance of H that comes from the law inside H alone; with the curvature
+  Eigen::MatrixXd path_noise;   // the rest of the variance of H, that of the paths; with the curvature
   double renewal = 0;           // how often, at least, a point of the path was renewed by an iteration
   std::size_t iterations = 0;   // of all chains, without burn-in
 

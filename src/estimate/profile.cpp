@@ -169,7 +169,7 @@ class Profiler {
     const VectorXd wanted = grid(peak), nodes = covering(wanted, peak.u[p_]);
     const Ridge along = ridge(peak.information, p_);
     // A score that errs by e errs the profile at the ends by about e times half the range.
-    const double per_iteration = along.direction.dot(pilot.maximum.here.noise() * along.direction);
+    const double per_iteration = along.direction.dot(pilot.maximum.noise * along.direction);
     const double scale = (wanted[wanted.size() - 1] - wanted[0]) / (2 * kReach * kScoreError);
     const auto iterations = static_cast<std::size_t>(
         std::clamp(per_iteration * scale * scale / kChains, double{kLeastIterations}, double{kMostIterations}));

@@ -47,6 +47,12 @@ class RunTest(unittest.TestCase):
         with sqlite3.connect(self.directory / folder / "run.sqlite") as store:
             return {(g, i): v for g, i, v in store.execute("SELECT grp, idx, value FROM task")}
 
+    def rows_if_any(self, folder):
+        try:
+            return self.rows(folder)
+        except sqlite3.Error:
+            return {}
+
     def word(self, folder, key):
         with sqlite3.connect(self.directory / folder / "run.sqlite") as store:
             return store.execute("SELECT value FROM word WHERE key = ?", (key,)).fetchone()[0]

@@ -184,6 +184,41 @@ class Faults(RunTest):
         file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
         self.assertIn("differs from its checksum", self.finish("run", "--resume", *FAST, status=1))
 
+    def test_damaged_log(self):
+        """What a killed run left in SQLite's log, a bit of it flipped or the end missing: refused, or the right result."""
+        process = self.start("run", "--scale", 5)
+        while process.poll() is None and len(self.rows_if_any("run")) < 10:
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate(timeout=30)
+        file, log = (self.directory / "run" / name for name in ("run.sqlite", "run.sqlite-wal"))
+        store, whole = file.read_bytes(), log.read_bytes()
+        self.assertGreater(len(whole), 4096)
+        damaged = [whole[:size] for size in (0, 31, 4000, len(whole) // 2, len(whole) - 1)]
+        for at in range(5, len(whole), len(whole) // 12):
+            damaged.append(whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :])
+        for n, content in enumerate(damaged):
+            with self.subTest(n):
+                (self.directory / "run" / "run.sqlite-shm").unlink(missing_ok=True)
+                file.write_bytes(store)
+                log.write_bytes(content)
+                process = self.start("run", "--resume", *FAST)
+                out, err = process.communicate(timeout=30)
+                if process.returncode == 0:
+                    self.assertEqual(out, self.reference)
+                else:
+                    self.assertEqual(process.returncode, 1, err)
+                    self.assertIn("run.sqlite", err)
+
+    @unittest.skipIf(b"libasan" in LIBRARIES or b"libtsan" in LIBRARIES, "the sanitizer must be loaded first")
+    def test_clock_jumps(self):
+        jumping = ("env", "LD_PRELOAD=" + os.environ["JUMPING_CLOCK"])
+        hours = subprocess.run([*jumping, "date", "+%s"], capture_output=True, text=True, check=True).stdout
+        self.assertGreater(abs(int(hours) - time.time()), 3000)  # it does jump
+        self.assertEqual(self.finish("run", *FAST, "--budget", 1000, prefix=jumping), self.reference)
+        self.finish("failed", *FAST, "--fail-at", 30, prefix=jumping, status=1)
+        self.resumes("failed", prefix=jumping)
+
     @unittest.skipIf(b"libubsan" in LIBRARIES, "the sanitizer itself needs files")
     def test_out_of_file_descriptors(self):
         message = ""
