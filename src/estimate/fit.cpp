@@ -154,6 +154,27 @@ Pilot best_pilot(Workbench& bench, const FitOptions& options, std::vector<std::s
   return std::move(pilots[best]);
 }
 
+// What the pilot decided; numbers of particles and levels one for each level.
+void tell(Workbench& bench, const Pilot& pilot) {
+  const StratifiedPlan& plan = pilot.plan;
+  FitObserver::Decisions d{{"levels", {}}, {"particles", {}}, {"law_particles", {}}, {"iterations", {}}};
+  for (std::size_t k = 0; k < plan.chains.size(); ++k) {
+    d[0].second.push_back(plan.lowest + static_cast<int>(k));
+    d[1].second.push_back(static_cast<double>(plan.chains[k].particles));
+    d[2].second.push_back(static_cast<double>(plan.chains[k].law_particles));
+  }
+  for (const std::size_t n : plan.lengths) d[3].second.push_back(static_cast<double>(n));
+  const StepRule step = plan.chains[0].step;
+  const MatrixXd& information = pilot.maximum.information;
+  d.push_back({"gamma", {step.gamma}});
+  d.push_back({"n0", {step.n0}});
+  d.push_back({"rho", {step.rho}});
+  d.push_back({"centre", from_line(bench.model(), plan.centre)});
+  d.push_back({"information_on_line", {information.data(), information.data() + information.size()}});
+  d.push_back({"target_on_line", {plan.target.begin(), plan.target.end()}});
+  bench.observer.decided("pilot", d);
+}
+
 FitResult fit_stratified(Workbench& bench, const FitOptions& options) {
   const Model& model = bench.model();
   FitResult out;
@@ -169,6 +190,7 @@ FitResult fit_stratified(Workbench& bench, const FitOptions& options) {
   const VectorXd slope = slopes(model, plan.centre).cwiseAbs();
   for (Index p = 0; p < se.size(); ++p)
     if (se[p] > 0) plan.target[p] = options.tolerance ? *options.tolerance / slope[p] : kShareOfError * se[p];
+  tell(bench, pilot);
   const StratifiedResult found = estimate(bench, plan);
   out.warnings.insert(out.warnings.end(), found.warnings.begin(), found.warnings.end());
   out.value = from_line(model, found.u);

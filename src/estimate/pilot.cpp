@@ -17,8 +17,7 @@ constexpr std::size_t kFirstParticles = 32, kMostParticles = 4096;
 constexpr std::size_t kFirstLaw = 256, kLeastLaw = 64, kMostLaw = 16384;
 constexpr double kRenewal = 0.2;     // of any point of a path, by one iteration
 constexpr double kNegligible = 0.1;  // of a standard error
-constexpr double kForgotten = 8;     // T_0 / n0: 1/9 of the pilot's error is left after T_0 iterations
-constexpr double kLawBias = 0.05;    // of a standard error, in the main phase
+constexpr double kForgotten = 5;     // T_0 / n0: 1/6 of the pilot's error is left after T_0 iterations
 constexpr std::size_t kLooks = 8, kLookIterations = 24;
 constexpr double kLeastReplicates = 24, kCheapLawWork = 1e9;  // particle-steps
 constexpr std::size_t kCheapLaw = 4096;
@@ -126,7 +125,6 @@ class Explorer {
     for (int round = 0;; ++round) {
       const Biases b = biases(bench_, fmt::format("{}bias {} ", group_, round), place, m, here, u_error, iterations);
       const double time = at_least(b.discretisation), law = at_least(b.law);
-      law_bias_ = at_most(b.law);
       say(fmt::format(
           "level {}: beyond it the estimate moves by {} standard errors; with more than {} law particles, by {}",
           place.level, describe(b.discretisation), place.chain.law_particles, describe(b.law)));
@@ -171,15 +169,13 @@ class Explorer {
     return std::max(largest(out_.maximum.noise), largest(path_noise_));
   }
   VectorXd standard_errors() const { return inverse().diagonal().cwiseSqrt(); }
-  // A bias in standard errors, the largest of all parameters: its size less, or more, its Monte Carlo error.
-  double at_least(const Bias& b) const { return largest(b, -1); }
-  double at_most(const Bias& b) const { return largest(b, 1); }
-  double largest(const Bias& b, double errors) const {
+  // A bias in standard errors, the largest of all parameters: its size less its Monte Carlo error.
+  double at_least(const Bias& b) const {
     if (!b.known) return 0;
     double most = 0;
     const VectorXd se = standard_errors();
     for (Index p = 0; p < se.size(); ++p)
-      if (se[p] > 0) most = std::max(most, (std::abs(b.shift[p]) + errors * b.error[p]) / se[p]);
+      if (se[p] > 0) most = std::max(most, (std::abs(b.shift[p]) - b.error[p]) / se[p]);
     return most;
   }
   std::string describe(const Bias& b) const {
@@ -202,10 +198,7 @@ class Explorer {
     plan.lengths.clear();
     for (int p = 0; p <= options_.most_p; ++p) plan.lengths.push_back(T0 << p);
     plan.noise = inverse() * out_.maximum.noise * inverse();
-    // A larger law than the pilot's, which was judged by what its noise allowed to see: as large as the bias in doubt
-    // asks for, within reason, or larger where chains of this length, as many as there are at least, do not feel it.
-    if (!options_.law_particles)
-      law_ = static_cast<std::size_t>(static_cast<double>(law_) * std::clamp(law_bias_ / kLawBias, 1.0, 4.0));
+    // A larger law where it costs little: chains of this length, as many as there are at least, should not feel it.
     double steps = 0;
     for (int l = plan.lowest; l <= plan.highest; ++l)
       steps += (l > plan.lowest ? 1.5 : 1) * static_cast<double>(bench_.problem.schedule(l).grid.steps());
@@ -233,7 +226,6 @@ class Explorer {
   std::vector<bool> free_;
   int level_ = 0, top_ = 0;
   std::size_t particles_ = kFirstParticles, law_ = kFirstLaw;
-  double law_bias_ = 0;  // what it may be, in standard errors
   MatrixXd path_noise_;  // of one iteration's score
   Pilot out_;
 };

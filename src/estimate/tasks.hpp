@@ -40,7 +40,10 @@ class TaskRunner {
 class FitObserver {
  public:
   virtual ~FitObserver() = default;
-  virtual void message(std::string_view) {}  // decisions, for --verbose and the log of a run
+  virtual void message(std::string_view) {}  // what is going on, for --verbose and the log of a run
+  // What a phase of the fit decided on, by name, to be kept with the run.
+  using Decisions = std::vector<std::pair<std::string, std::vector<double>>>;
+  virtual void decided(const std::string& /*phase*/, const Decisions&) {}
   struct Progress {
     std::string phase;                    // "pilot", "main"
     double done = 0, planned = 0;         // particle-steps

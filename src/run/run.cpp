@@ -75,7 +75,6 @@ void Run::name_parameters(const std::vector<std::string>& names) { parts_->name_
 void Run::change_setting(const std::string& key, const nlohmann::ordered_json& value) {
   parts_->change_setting(key, value);
 }
-void Run::note(const std::string& key, const nlohmann::ordered_json& value) { parts_->note(key, value); }
 void Run::finish(const nlohmann::ordered_json& result) { parts_->finish(result); }
 
 std::filesystem::path fresh_folder(const std::string& name) {

@@ -55,7 +55,6 @@ class Run {
 
   TaskRunner& runner();
   FitObserver& observer();
-  void note(const std::string& key, const nlohmann::ordered_json& value);  // a decision, such as those of the pilot
   void finish(const nlohmann::ordered_json& result);
 
   double seconds() const;            // of all processes that worked on it

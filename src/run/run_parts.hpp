@@ -103,6 +103,12 @@ class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
     if (line_) line_->clear();
     fmt::print(stderr, "[{:7.1f} s] {}\n", seconds(), text);
   }
+  void decided(const std::string& phase, const Decisions& decisions) override {
+    if (!store_) return;
+    Json note = Json::object();
+    for (const auto& [name, values] : decisions) note[name] = values;
+    store_->set("note " + phase, dump(note));
+  }
   void progress(const Progress& p) override {
     progress_ = p;
     if (line_) line_->update(p);
@@ -123,9 +129,6 @@ class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
     if (!store_ || before == dump(value)) return;
     store_->set("settings", input.settings.dump(2, ' ', false, Json::error_handler_t::replace));
     store_->log(fmt::format("{} changed from {} to {}", key, before, dump(value)));
-  }
-  void note(const std::string& key, const Json& value) {
-    if (store_) store_->set("note " + key, dump(value));
   }
   void finish(const Json& result) {
     if (line_) line_->clear();

@@ -138,6 +138,9 @@ class Commands(FitTest):
         tasks, run = self.exported("kuramoto-1")
         self.assertEqual((without_clock(run["result"]), run["state"]), (result, "finished"))
         self.assertEqual(run["settings"]["replicates"], 8)
+        pilot = run["notes"]["pilot"]
+        self.assertEqual(pilot["particles"][-1], result["settings"]["particles"])
+        self.assertEqual(len(pilot["information_on_line"]), 1)
         stored = self.rows("kuramoto-1")
         self.assertEqual(tasks.keys(), stored.keys())
         for name, values in tasks.items():
