@@ -18,7 +18,7 @@ constexpr std::size_t kFirstLaw = 256, kLeastLaw = 64, kMostLaw = 16384;
 constexpr double kRenewal = 0.2;     // of any point of a path, by one iteration
 constexpr double kNegligible = 0.1;  // of a standard error
 constexpr double kForgotten = 5;     // T_0 / n0: 1/6 of the pilot's error is left after T_0 iterations
-constexpr std::size_t kLooks = 8, kLookIterations = 24;
+constexpr std::size_t kLooks = 8, kLookIterations = 24, kBurnIn = 10;
 constexpr double kLeastReplicates = 24, kCheapLawWork = 1e9;  // particle-steps
 constexpr std::size_t kCheapLaw = 4096;
 
@@ -67,7 +67,7 @@ class Explorer {
     Probe p = probe(bench_, group_ + name, std::span(&place, 1),
                     {.chains = kLooks,
                      .iterations = affordable(bench_.problem, place, iterations),
-                     .burn_in = 10,
+                     .burn_in = affordable(bench_.problem, place, kBurnIn),
                      .curvature = curvature})[0];
     if (!p.found) throw NumericalError(p.problem);
     return p;
@@ -193,8 +193,8 @@ class Explorer {
     plan.lowest = options_.levels ? options_.levels->first : level_;
     plan.highest = options_.levels ? options_.levels->second : level_;
     plan.centre = place.u;
-    const double n0 = std::ceil(std::clamp(noise(), 2.0, 1e4));
-    const std::size_t T0 = options_.iterations.value_or(static_cast<std::size_t>(kForgotten * n0));
+    const double n0 = std::clamp(noise(), 2.0, 1e4);
+    const std::size_t T0 = options_.iterations.value_or(static_cast<std::size_t>(std::ceil(kForgotten * n0)));
     plan.lengths.clear();
     for (int p = 0; p <= options_.most_p; ++p) plan.lengths.push_back(T0 << p);
     plan.noise = inverse() * out_.maximum.noise * inverse();
@@ -216,7 +216,7 @@ class Explorer {
       }
       plan.chains.push_back(std::move(chain));
     }
-    say(fmt::format("levels {} to {}, chains of {} iterations with steps 1/({:.0f} + n) times the inverse information",
+    say(fmt::format("levels {} to {}, chains of {} iterations with steps 1/({:.3g} + n) times the inverse information",
                     plan.lowest, plan.highest, T0, n0));
   }
 
@@ -238,12 +238,14 @@ Pilot explore(Workbench& bench, const std::string& group, const PilotOptions& op
 Biases biases(Workbench& bench, const std::string& group, const Place& place, const Maximum& maximum,
               const std::optional<Probe>& here, const MatrixXd& u_error, std::size_t iterations) {
   const MatrixXd inverse = maximum.whitening * maximum.whitening.transpose();
-  const MatrixXd own = here ? (inverse * here->score_error * inverse).eval() : u_error;
-  const VectorXd score = here ? here->score : VectorXd::Zero(place.u.size());
-  const auto compare = [&](const Probe& p, double factor) -> Bias {
-    if (!p.found) return {};
-    const VectorXd shift = inverse * (score - p.score) / factor;
-    const MatrixXd error = (inverse * p.score_error * inverse + own) / (factor * factor);
+  Probe own;
+  own.found = true;
+  own.score = here ? here->score : VectorXd::Zero(place.u.size());
+  own.score_error = here ? here->score_error : (maximum.information * u_error * maximum.information).eval();
+  const auto compare = [&](const Probe& fine, const Probe& coarse, double factor) -> Bias {
+    if (!fine.found || !coarse.found) return {};
+    const VectorXd shift = inverse * (fine.score - coarse.score) / factor;
+    const MatrixXd error = inverse * (fine.score_error + coarse.score_error) * inverse / (factor * factor);
     return {true, shift, error.diagonal().cwiseSqrt()};
   };
   std::vector<Place> places;
@@ -253,16 +255,17 @@ Biases biases(Workbench& bench, const std::string& group, const Place& place, co
     places.back().level -= below;
   }
   const bool has_law = bench.problem.system().dynamics(0, false)->reads_law() && place.chain.law_particles >= 8;
-  if (has_law) {
+  if (has_law) {  // at the lower level, where it costs less
     places.push_back(place);
+    places.back().level -= below;
     places.back().chain.law_particles /= 4;
   }
   const std::size_t each = std::max<std::size_t>(iterations / 8, 8);
-  const auto probes = probe(bench, group, places, {.chains = 8, .iterations = each, .burn_in = 10});
+  const auto probes = probe(bench, group, places,
+                            {.chains = 8, .iterations = each, .burn_in = affordable(bench.problem, place, kBurnIn)});
   Biases out;
-  std::size_t at = 0;
-  if (below > 0) out.discretisation = compare(probes[at++], std::ldexp(1.0, below) - 1);
-  if (has_law) out.law = compare(probes[at++], 3);
+  if (below > 0) out.discretisation = compare(own, probes[0], std::ldexp(1.0, below) - 1);
+  if (has_law) out.law = compare(below > 0 ? probes[0] : own, probes.back(), 3);
   return out;
 }
 }  // namespace mckean
