@@ -126,7 +126,7 @@ def simulate(mckean, case, out, seed=None):
     if "irregular" in plan:
         times = ",".join(map(str, irregular_times(plan["irregular"], seed)))
     command = [mckean, "simulate", case.model, "--times", times, "--series", plan.get("series", 1), "--level", 8,
-               "--seed", seed, "--out", out, "--json", "--no-run", *settings(case.constants, case.truth)]
+               "--seed", seed, "--out", out, "--json", *settings(case.constants, case.truth)]
     run_json(command)
     if "missing" in plan:
         blank_values(out, plan["missing"], seed)

@@ -16,7 +16,7 @@ constexpr double kAccuracy = 0.06;      // relative, that the standard errors sh
 constexpr double kLongestStep = 2;      // of the centre, in standard errors
 constexpr double kLongestOnLine = 1.5;  // of a point from the centre, where standard errors are unknown or huge
 constexpr int kMostRounds = 16;
-constexpr std::size_t kChains = 4, kIterations = 24, kMostIterations = 4000;
+constexpr std::size_t kChains = 4, kBurnIn = 10, kIterations = 24, kMostIterations = 4000;
 
 using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
@@ -71,7 +71,9 @@ Look look_around(Workbench& bench, const std::string& group, const Place& centre
       places.push_back(centre);
       places.back().u += side * kDistance * w.col(k);
     }
-  const auto probes = probe(bench, group, places, {.chains = kChains, .iterations = iterations, .burn_in = 10});
+  const auto probes =
+      probe(bench, group, places,
+            {.chains = kChains, .iterations = iterations, .burn_in = affordable(bench.problem, centre, kBurnIn)});
   for (const Probe& p : probes)
     if (!p.found) throw NumericalError(fmt::format("near the maximum, the score has no value: {}", p.problem));
   Look out{MatrixXd(w.cols(), w.cols()), MatrixXd(w.cols(), w.cols()), {}, {}, probes[0]};

@@ -13,7 +13,7 @@ namespace {
 using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr int kFirstLevel = 3, kMostLevel = 10;
-constexpr std::size_t kFirstParticles = 32, kMostParticles = 4096;
+constexpr std::size_t kFirstParticles = 32, kMostParticles = 1024;
 constexpr std::size_t kFirstLaw = 256, kLeastLaw = 64, kMostLaw = 16384;
 constexpr double kRenewal = 0.2;     // of any point of a path, by one iteration
 constexpr double kNegligible = 0.1;  // of a standard error
@@ -198,12 +198,15 @@ class Explorer {
     plan.lengths.clear();
     for (int p = 0; p <= options_.most_p; ++p) plan.lengths.push_back(T0 << p);
     plan.noise = inverse() * out_.maximum.noise * inverse();
-    // A larger law where it costs little: chains of this length, as many as there are at least, should not feel it.
+    // A larger law where it costs little: chains of this length, as many as there are at least, should not feel it, or
+    // not beside their filters.
     double steps = 0;
     for (int l = plan.lowest; l <= plan.highest; ++l)
       steps += (l > plan.lowest ? 1.5 : 1) * static_cast<double>(bench_.problem.schedule(l).grid.steps());
     const double work = 3 * kLeastReplicates * static_cast<double>(T0) * steps;
-    law_ = std::max(law_, static_cast<std::size_t>(std::min(kCheapLawWork / work, double{kCheapLaw}) / 64) * 64);
+    const double filter = static_cast<double>(place.chain.particles * bench_.problem.data().series.size());
+    const double cheap = std::min(std::max(kCheapLawWork / work, filter / 6), double{kCheapLaw});
+    law_ = std::max(law_, static_cast<std::size_t>(cheap / 64) * 64);
     for (level_ = plan.lowest; level_ <= plan.highest; ++level_) {
       ChainOptions chain = place.chain;
       set_particles(chain);

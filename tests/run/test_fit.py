@@ -139,7 +139,7 @@ class Commands(FitTest):
         self.assertEqual((without_clock(run["result"]), run["state"]), (result, "finished"))
         self.assertEqual(run["settings"]["replicates"], 8)
         pilot = run["notes"]["pilot"]
-        self.assertEqual(pilot["particles"][-1], result["settings"]["particles"])
+        self.assertEqual(pilot["particles"][-1], result["particles"])
         self.assertEqual(len(pilot["information_on_line"]), 1)
         stored = self.rows("kuramoto-1")
         self.assertEqual(tasks.keys(), stored.keys())
