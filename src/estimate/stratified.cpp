@@ -19,7 +19,10 @@ using Eigen::Index, Eigen::VectorXd;
 // replicates of a cell would weigh a round by its number, which depends on the others' values.)
 constexpr std::array kShares = {1.0 / 16, 3.0 / 16, 12.0 / 16};
 constexpr std::size_t kLeast = 8;  // replicates of a cell in a round
-constexpr double kMargin = 0.95;   // of the target, since standard deviations are estimated
+// Where the target is missed all the same, the last round is made longer. Whether it is depends on how far values lie
+// from their mean, not on which side, so that values with a symmetric distribution stay unbiased; the chains' are
+// nearly so, being averages of many Newton steps.
+constexpr int kExtensions = 4;
 // The last round comes in chunks, between which the clock is asked; all threads wait for the last of a chunk.
 constexpr std::size_t kChunks = 4, kLeastInChunk = 32;
 
@@ -126,6 +129,17 @@ class Main {
         report();
       }
     }
+    for (int k = 0; k < kExtensions && !out_of_time_ && !plan_.replicates; ++k) {
+      const double missed = relative(result().mc_se);
+      if (missed <= 1) break;
+      std::vector<std::size_t> more;
+      for (const Stratum& s : strata_)
+        more.push_back(static_cast<std::size_t>(
+            std::ceil(1.2 * (missed * missed - 1) * static_cast<double>(s.rounds.back().size()))));
+      compute(more);
+      out_of_time_ = bench_.runner.out_of_time();
+      report();
+    }
     return result();
   }
 
@@ -143,7 +157,7 @@ class Main {
   double relative(const VectorXd& sd) const {
     double most = 0;
     for (Index p = 0; p < sd.size(); ++p)
-      if (std::isfinite(plan_.target[p])) most = std::max(most, sd[p] / (kMargin * plan_.target[p]));
+      if (std::isfinite(plan_.target[p])) most = std::max(most, sd[p] / plan_.target[p]);
     return most;
   }
 
@@ -186,7 +200,10 @@ class Main {
 
   std::vector<std::size_t> next_counts(std::size_t round) const {
     std::vector<double> s;
-    for (const Stratum& c : strata_) s.push_back(relative(c.sd()));
+    // A standard error above what was seen, so that the last round mostly reaches the target.
+    for (const Stratum& c : strata_)
+      s.push_back(relative(c.sd()) *
+                  (1 + 1 / std::sqrt(2 * static_cast<double>(std::max<std::size_t>(c.count, 2) - 1))));
     const double share = kShares[round];
     if (plan_.replicates) {
       std::size_t done = 0;
