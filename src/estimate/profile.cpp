@@ -214,8 +214,8 @@ class Profiler {
     for (int round = alone ? 1 : 0;; ++round) {
       // The first round only corrects the prediction.
       const std::size_t each = round == 0 ? std::max(kLeastIterations, iterations / 4) : iterations;
-      const auto probes = probe(bench_, fmt::format("profile {}", round), places,
-                                {.chains = kChains, .iterations = each, .burn_in = 10});
+      auto probes = probe(bench_, fmt::format("profile {}", round), places,
+                          {.chains = kChains, .iterations = each, .burn_in = 10});
       double longest = 0;
       for (std::size_t k = 0; k < places.size(); ++k) {
         if (!probes[k].found)

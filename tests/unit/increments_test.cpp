@@ -30,17 +30,17 @@ void expect_blocks_of_singles(NoiseSource& noise, std::size_t k, std::size_t par
 
 class Increments : public testing::TestWithParam<std::size_t> {
  protected:
-  NoiseOrigin origin_{kernels(), NormalPrecision::single, {7, 0, 3, Purpose::filter}, kFirstStep, kSources};
+  NoiseOrigin origin{kernels(), NormalPrecision::single, {7, 0, 3, Purpose::filter}, kFirstStep, kSources};
 };
 INSTANTIATE_TEST_SUITE_P(Particles, Increments, testing::Values(1, 31, 33, 100, 256, 257, 1000));
 
 TEST_P(Increments, FreshBlocksAreTheNormalsOfTheStream) {
   const std::size_t particles = GetParam();
-  FreshNoise noise(origin_, particles);
+  FreshNoise noise(origin, particles);
   alignas(64) double want[1024];
   for (std::size_t k = 0; k < kSteps; ++k) {
     expect_blocks_of_singles(noise, k, particles);
-    normals(kernels(), origin_.precision, origin_.stream, {static_cast<std::uint32_t>(kFirstStep + k), 1, kSources}, 0,
+    normals(kernels(), origin.precision, origin.stream, {static_cast<std::uint32_t>(kFirstStep + k), 1, kSources}, 0,
             1024, want);
     EXPECT_EQ(alone(noise, k, 1, particles - 1), want[particles - 1]);
   }
@@ -48,7 +48,7 @@ TEST_P(Increments, FreshBlocksAreTheNormalsOfTheStream) {
 
 TEST_P(Increments, CoarseBlocksAreSumsOfFineOnes) {
   const std::size_t particles = GetParam(), coarse_particles = (particles + 2) / 3;
-  FreshNoise fine(origin_, particles, FreshNoise::Hold::pairs);
+  FreshNoise fine(origin, particles, FreshNoise::Hold::pairs);
   CoarseNoise coarse(fine, coarse_particles);
   for (std::size_t k = 0; k < kSteps / 2; ++k) {
     expect_blocks_of_singles(fine, 2 * k, particles);
