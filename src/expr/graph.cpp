@@ -125,6 +125,7 @@ Expr simplify_mul(Graph& g, Expr a, Expr b) {
   if (a.op() == Op::neg) return -(a.operand(0) * b);
   if (b.op() == Op::neg) return -(a * b.operand(0));
   if (a.is_number() && a.value() < 0) return -(g.number(-a.value()) * b);
+  if (b.is_number() && b.value() < 0) return -(a * g.number(-b.value()));  // two numbers whose product overflows
   if (a.is_number() && b.op() == Op::mul && b.operand(0).is_number()) {
     const double both = a.value() * b.operand(0).value();
     if (std::isnormal(both)) return g.number(both) * b.operand(1);
