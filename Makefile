@@ -10,8 +10,9 @@ BUILD_PACKAGES := cmake ninja-build g++ python3 libtomlplusplus-dev libcli11-dev
   libeigen3-dev libsqlite3-dev libssl-dev libopenmpi-dev openmpi-bin libgtest-dev librandom123-dev
 CHECK_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev
 
-# Seconds that each fuzz target runs in `make fuzz` and in `make test`.
+# Seconds that each fuzz target runs in `make fuzz` and in `make test`, whose inputs are the same each time.
 FUZZ_SECONDS ?= 300
+FUZZ_SEED ?= 0
 TEST_FUZZ_SECONDS ?= 20
 
 # The part of the study that `make study` runs.
@@ -29,7 +30,7 @@ build: install-build-deps build/build.ninja  ## the program, at build/mckean
 test: install-deps build/build.ninja  ## every test, then the parsers under a fuzzer for a short time
 	cmake --build --preset release
 	ctest --test-dir build --output-on-failure -j $(CORES)
-	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=$(TEST_FUZZ_SECONDS)
+	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=$(TEST_FUZZ_SECONDS) FUZZ_SEED=1
 
 demo: build  ## check the Kuramoto model, simulate data from it, their log-likelihood, and a fit
 	@set -e; folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
@@ -61,7 +62,7 @@ format: install-deps  ## formats all sources in place
 
 fuzz: install-deps build-fuzz/build.ninja  ## the parsers under a fuzzer, FUZZ_SECONDS each
 	cmake --build --preset fuzz --target fuzzers
-	tests/fuzz/run build-fuzz $(FUZZ_SECONDS)
+	tests/fuzz/run build-fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
 
 asan tsan: install-deps  ## the tests under the sanitizers for memory and undefined behaviour, and for threads
 	cmake --preset $@ >/dev/null
