@@ -21,12 +21,13 @@ void run(const Options& o) {
   const Data data = read_data(o.data, model.columns());
   o.require_parameters(model);
   ChainOptions chain = o.chain(model);
+  chain.burn_in = o.burn_in;
   const Problem problem(model, data, o.unit, o.level, o.seed);
   o.set_particles(chain, o.level, o.level, problem.schedule(o.level).grid.points.size());
   std::vector<HeldMoments> held(o.chains);
   parallel_for(o.chains, o.threads, [&](std::size_t r) {
     held[r] = hold(problem, chain, {o.seed, static_cast<std::uint32_t>(r), o.level},
-                   {.iterations = o.iterations, .burn_in = o.burn_in, .curvature = false});
+                   {.iterations = o.iterations, .curvature = false});
   });
   const HeldMoments mean = average(held);
   Eigen::VectorXd variance = Eigen::VectorXd::Zero(mean.score.size());

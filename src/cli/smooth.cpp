@@ -77,6 +77,7 @@ void run(const Options& o) {
   const Model model = read_model(o.model, o.overrides());
   const Data data = read_data(o.data, model.columns());
   ChainOptions settings = o.chain(model);
+  settings.burn_in = o.burn_in;
   const Problem problem(model, data, o.unit, o.level, o.seed);
   const Schedule& schedule = problem.schedule(o.level);
   o.set_particles(settings, o.level, o.level, schedule.grid.points.size());
@@ -86,9 +87,9 @@ void run(const Options& o) {
     Chain chain(problem, settings, {o.seed, static_cast<std::uint32_t>(r), o.level});
     for (const auto& s : data.series)
       chains[r].emplace_back(model.dimension(), std::vector<std::vector<double>>(s.times.size()));
-    for (std::size_t n = 0; n < o.burn_in + o.iterations; ++n) {
+    for (std::size_t n = 0; n < o.iterations; ++n) {
       chain.move_paths();
-      for (std::size_t s = 0; n >= o.burn_in && s < data.series.size(); ++s)
+      for (std::size_t s = 0; s < data.series.size(); ++s)
         for (const auto& visit : schedule.visits[s])
           for (std::size_t c = 0; c < model.dimension(); ++c)
             chains[r][s][c][visit.row].push_back(chain.paths()[s][c][visit.point]);

@@ -29,7 +29,6 @@ class Climber {
       : model_(problem.model()), chain_(problem, options, id), u_(to_line(model_, options.start)) {
     free_.resize(u_.size());
     for (Eigen::Index p = 0; p < u_.size(); ++p) free_[p] = free[static_cast<std::size_t>(p)] ? 1 : 0;
-    for (std::size_t i = 0; i < kFirstPaths; ++i) chain_.move_paths();
   }
 
   void iterate() {
@@ -85,6 +84,7 @@ struct Round {
 Round climb_round(Workbench& bench, const std::string& group, ChainOptions options, int level, const Eigen::VectorXd& u,
                   const std::vector<bool>& free) {
   options.start = from_line(bench.model(), u);
+  options.burn_in = kFirstPaths;
   const std::size_t iterations = affordable(bench.problem, {u, level, options}, kIterations);
   std::vector<Task> tasks;
   for (std::uint32_t c = 0; c < kChains; ++c) tasks.push_back({group, c});

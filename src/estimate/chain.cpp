@@ -112,7 +112,7 @@ Chain::Chain(const Problem& problem, const ChainOptions& options, ChainIdentity 
               {.particles = options.particles, .smoother = options.smoother, .precision = options.precision}),
       score_(problem.system(), problem.observation_score(), schedule_),
       last_(score_.zero()) {
-  with_context(problem.model(), options_, id_, 0, theta(), [&] { begin(); });
+  begin();
 }
 
 // A fresh law, and new paths of all series given it: all or none, should a particle leave a window. `particles` is what
@@ -136,7 +136,10 @@ void Chain::replace_paths(std::span<const double> now, std::size_t particles, Dr
 
 // The first paths come from the model itself.
 void Chain::begin() {
-  replace_paths(theta(), 1, [&](std::size_t s, const KernelNoise& noise) { return filter_.first_path(s, noise); });
+  with_context(problem_.model(), options_, id_, n_, theta(), [&] {
+    replace_paths(theta(), 1, [&](std::size_t s, const KernelNoise& noise) { return filter_.first_path(s, noise); });
+  });
+  for (std::size_t i = 0; i < options_.burn_in; ++i) move_paths();
 }
 
 void Chain::draw_paths(std::span<const double> now) {
@@ -167,18 +170,21 @@ void Chain::move_paths() {
 
 const PathScore& Chain::advance(bool hold) {
   ++n_;
+  ++moves_;
   const auto now = theta();
+  bool stays = true;
   with_context(problem_.model(), options_, id_, n_, now, [&] {
     try {
       draw_paths(now);
       last_ = score_at(now);
-      if (!hold && !iterate_.move(n_, last_.gradient)) begin();
+      stays = hold || iterate_.move(moves_, last_.gradient);
     } catch (const Explosion& e) {
       if (hold) throw;
       iterate_.return_to_start(e.what());
-      begin();
+      stays = false;
     }
   });
+  if (!stays) begin();
   return last_;
 }
 
@@ -194,75 +200,83 @@ CoupledChain::CoupledChain(const Problem& problem, const ChainOptions& options, 
               {.particles = options.particles, .smoother = options.smoother, .precision = options.precision}),
       fine_score_(problem.system(), problem.observation_score(), fine_schedule_),
       coarse_score_(problem.system(), problem.observation_score(), coarse_schedule_) {
-  with_context(problem.model(), options_, id_, 0, fine(), [&] { begin(); });
+  begin();
 }
 
-void CoupledChain::begin() {
+template <class Use>
+void CoupledChain::with_laws(const LawNoise& noise, Derivative derivative, Use&& use) {
   const auto now = fine(), coarse_now = coarse();
   with_wide_enough_law(
       [&](double margin) {
-        return draw_coupled_laws(problem_.system(), fine_schedule_.grid, coarse_schedule_.grid, now, coarse_now,
-                                 kernel_law(id_, n_, options_),
-                                 law_options(problem_, options_, Derivative::none, margin),
-                                 options_.coarse_law_particles);
+        return draw_coupled_laws(problem_.system(), fine_schedule_.grid, coarse_schedule_.grid, now, coarse_now, noise,
+                                 law_options(problem_, options_, derivative, margin), options_.coarse_law_particles);
       },
-      [&](const std::pair<LawPath, LawPath>& laws) {
-        filter_.set_laws(laws.first, laws.second, now, coarse_now);
-        paths_.clear();
-        for (std::size_t s = 0; s < problem_.data().series.size(); ++s)
-          paths_.push_back(filter_.first_paths(s, {id_.seed, id_.replicate, n_}));
-        particle_steps_ += law_cost(laws.first, fine_schedule_.grid.steps(), Derivative::none) +
-                           law_cost(laws.second, coarse_schedule_.grid.steps(), Derivative::none) +
-                           filter_cost(fine_schedule_, 1) + filter_cost(coarse_schedule_, 1);
+      [&](const Laws& laws) {
+        use(laws, now, coarse_now);
+        particle_steps_ += law_cost(laws.first, fine_schedule_.grid.steps(), derivative) +
+                           law_cost(laws.second, coarse_schedule_.grid.steps(), derivative);
       });
+}
+
+void CoupledChain::begin() {
+  with_context(problem_.model(), options_, id_, n_, fine(), [&] {
+    with_laws(kernel_law(id_, n_, options_), Derivative::none, [&](const Laws& laws, auto& now, auto& coarse_now) {
+      filter_.set_laws(laws.first, laws.second, now, coarse_now);
+      paths_.clear();
+      for (std::size_t s = 0; s < problem_.data().series.size(); ++s)
+        paths_.push_back(filter_.first_paths(s, {id_.seed, id_.replicate, n_}));
+      particle_steps_ += filter_cost(fine_schedule_, 1) + filter_cost(coarse_schedule_, 1);
+    });
+  });
+  for (std::size_t i = 0; i < options_.burn_in; ++i) move_paths();
+}
+
+void CoupledChain::draw_paths() {
+  with_laws(kernel_law(id_, n_, options_), Derivative::none, [&](const Laws& laws, auto& now, auto& coarse_now) {
+    filter_.set_laws(laws.first, laws.second, now, coarse_now);
+    std::vector<CoupledFilter::Pair> drawn;
+    for (std::size_t s = 0; s < paths_.size(); ++s)
+      drawn.push_back(filter_.step(s, paths_[s], {id_.seed, id_.replicate, n_}));
+    paths_ = std::move(drawn);
+    particle_steps_ +=
+        filter_cost(fine_schedule_, options_.particles) + filter_cost(coarse_schedule_, options_.particles);
+  });
+}
+
+bool CoupledChain::move() {
+  PathScore h = fine_score_.zero(), coarse_h = h;
+  with_laws(score_law(id_, n_, options_), options_.derivative, [&](const Laws& laws, auto& now, auto& coarse_now) {
+    fine_score_.set_parameters(now);
+    coarse_score_.set_parameters(coarse_now);
+    h = fine_score_.zero(), coarse_h = h;
+    for (std::size_t s = 0; s < paths_.size(); ++s) {
+      fine_score_.add(s, paths_[s].fine, laws.first, h);
+      coarse_score_.add(s, paths_[s].coarse, laws.second, coarse_h);
+    }
+  });
+  const bool stays = fine_.move(moves_, h.gradient), coarse_stays = coarse_.move(moves_, coarse_h.gradient);
+  return stays && coarse_stays;
+}
+
+void CoupledChain::move_paths() {
+  ++n_;
+  with_context(problem_.model(), options_, id_, n_, fine(), [&] { draw_paths(); });
 }
 
 void CoupledChain::advance() {
   ++n_;
-  const auto now = fine(), coarse_now = coarse();
-  const auto draw = [&](const LawNoise& noise, Derivative derivative) {
-    return [&, derivative](double margin) {
-      return draw_coupled_laws(problem_.system(), fine_schedule_.grid, coarse_schedule_.grid, now, coarse_now, noise,
-                               law_options(problem_, options_, derivative, margin), options_.coarse_law_particles);
-    };
-  };
-  const auto cost = [&](const std::pair<LawPath, LawPath>& laws, Derivative derivative) {
-    return law_cost(laws.first, fine_schedule_.grid.steps(), derivative) +
-           law_cost(laws.second, coarse_schedule_.grid.steps(), derivative);
-  };
-  const auto iterate = [&] {
-    const LawNoise inner = kernel_law(id_, n_, options_), outer = score_law(id_, n_, options_);
-    with_wide_enough_law(draw(inner, Derivative::none), [&](const std::pair<LawPath, LawPath>& laws) {
-      filter_.set_laws(laws.first, laws.second, now, coarse_now);
-      std::vector<CoupledFilter::Pair> drawn;
-      for (std::size_t s = 0; s < paths_.size(); ++s)
-        drawn.push_back(filter_.step(s, paths_[s], {id_.seed, id_.replicate, n_}));
-      paths_ = std::move(drawn);
-      particle_steps_ += cost(laws, Derivative::none) + filter_cost(fine_schedule_, options_.particles) +
-                         filter_cost(coarse_schedule_, options_.particles);
-    });
-    fine_score_.set_parameters(now);
-    coarse_score_.set_parameters(coarse_now);
-    PathScore h = fine_score_.zero(), coarse_h = h;
-    with_wide_enough_law(draw(outer, options_.derivative), [&](const std::pair<LawPath, LawPath>& laws) {
-      h = fine_score_.zero(), coarse_h = h;
-      for (std::size_t s = 0; s < paths_.size(); ++s) {
-        fine_score_.add(s, paths_[s].fine, laws.first, h);
-        coarse_score_.add(s, paths_[s].coarse, laws.second, coarse_h);
-      }
-      particle_steps_ += cost(laws, options_.derivative);
-    });
-    const bool stays = fine_.move(n_, h.gradient), coarse_stays = coarse_.move(n_, coarse_h.gradient);
-    if (!stays || !coarse_stays) begin();
-  };
-  with_context(problem_.model(), options_, id_, n_, now, [&] {
+  ++moves_;
+  bool stays = true;
+  with_context(problem_.model(), options_, id_, n_, fine(), [&] {
     try {
-      iterate();
+      draw_paths();
+      stays = move();
     } catch (const Explosion& e) {
       fine_.return_to_start(e.what());
       coarse_.return_to_start(e.what());
-      begin();
+      stays = false;
     }
   });
+  if (!stays) begin();
 }
 }  // namespace mckean

@@ -19,6 +19,8 @@ struct ChainOptions {
   std::size_t particles = 100;             // M
   std::size_t law_particles = 200;         // N_l
   std::size_t coarse_law_particles = 200;  // N_{l−1} <= N_l, of Procedure 2
+  // Iterations that only move the paths, before θ first moves: paths begin as draws from the model, far from the data.
+  std::size_t burn_in = 0;
   Smoother smoother = Smoother::backward;
   Derivative derivative = Derivative::tangent;
   NormalPrecision precision = NormalPrecision::single;
@@ -74,7 +76,6 @@ class Chain {
 
   std::vector<double> theta() const { return iterate_.theta(); }
   const std::vector<Path>& paths() const { return paths_; }  // series by series
-  std::size_t iteration() const { return n_; }
   std::size_t reprojections() const { return iterate_.reprojections(); }
   std::uint64_t particle_steps() const { return particle_steps_; }
   // H of the present paths at another θ, with the law's noise of the last advance.
@@ -98,7 +99,8 @@ class Chain {
   Score score_;
   PathScore last_;
   std::vector<Path> paths_;
-  std::uint32_t n_ = 0;
+  std::uint32_t n_ = 0;    // names the noise of an iteration
+  std::size_t moves_ = 0;  // of θ
   std::uint64_t particle_steps_ = 0;
 };
 
@@ -112,7 +114,14 @@ class CoupledChain {
   std::uint64_t particle_steps() const { return particle_steps_; }
 
  private:
+  using Laws = std::pair<LawPath, LawPath>;
   void begin();
+  void move_paths();
+  // What `use` makes of fresh laws at the present values.
+  template <class Use>
+  void with_laws(const LawNoise&, Derivative, Use&&);
+  void draw_paths();
+  bool move();  // false: back at the start
 
   const Problem& problem_;
   ChainOptions options_;
@@ -123,6 +132,7 @@ class CoupledChain {
   Score fine_score_, coarse_score_;
   std::vector<CoupledFilter::Pair> paths_;
   std::uint32_t n_ = 0;
+  std::size_t moves_ = 0;
   std::uint64_t particle_steps_ = 0;
 };
 }  // namespace mckean

@@ -148,11 +148,10 @@ void check(Workbench& bench, const Pilot& pilot, const StratifiedResult& found, 
   const Model& model = bench.model();
   const MatrixXd& w = pilot.maximum.whitening;
   const VectorXd se = (w * w.transpose()).diagonal().cwiseSqrt();
-  if (!pilot.arrived || (!pilot.maximum.converged && pilot.maximum.undetermined.empty()))
+  if (!pilot.arrived || !pilot.maximum.converged)
     out.warnings.push_back(
-        "not converged: the ascent to the maximum had not come to rest; try other starts with --set, or "
-        "--starts");
-  if (w.cols() > 0 && pilot.maximum.relative_error > 0.15)
+        "not converged: the search for the maximum had not come to rest; try other starts with --set, or --starts");
+  if (w.cols() > 0 && pilot.maximum.converged && pilot.maximum.relative_error > 0.15)
     out.warnings.push_back(
         fmt::format("the standard errors are known to {:.0f} % only", 100 * pilot.maximum.relative_error));
   // The pilot's estimate errs by its own Monte Carlo error; beyond that the two phases must agree.
@@ -166,7 +165,7 @@ void check(Workbench& bench, const Pilot& pilot, const StratifiedResult& found, 
                       "far from quadratic, or the chains have not converged; compare with another --seed",
                       model.parameters()[static_cast<std::size_t>(p)].name, moved / se[p]));
   }
-  if (w.cols() > 0) {
+  if (w.cols() > 0 && pilot.maximum.converged) {
     const Place place{found.u, pilot.plan.highest, pilot.plan.chains.back()};
     const MatrixXd noise = w.transpose() * pilot.maximum.noise * w;
     const double v = Eigen::SelfAdjointEigenSolver<MatrixXd>(noise).eigenvalues().maxCoeff();

@@ -16,15 +16,25 @@ namespace {
 using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr std::size_t kDefaultReplicates = 200;
-constexpr double kShareOfError = 0.1;  // Monte Carlo error over standard error, by default
+constexpr std::size_t kBurnIn = 20;       // of chains for the information
+constexpr std::size_t kUnconverged = 24;  // replicates, where the pilot has not found the maximum
+constexpr std::size_t kFew = 5;           // observed values a parameter, below which asymptotic errors are a guess
+constexpr double kShareOfError = 0.1;     // Monte Carlo error over standard error, by default
+
+std::size_t observed_values(const Data& data) {
+  std::size_t count = 0;
+  for (const Series& s : data.series)
+    count += static_cast<std::size_t>(std::ranges::count_if(s.values, [](double v) { return !std::isnan(v); }));
+  return count;
+}
 
 // The observed information at an estimate of `paper` or `single`, by Louis' identity.
 std::vector<std::optional<Interval>> intervals_at(Workbench& bench, const Place& place,
                                                   std::vector<std::string>& warnings) {
   const std::vector<bool> none(static_cast<std::size_t>(place.u.size()), false), all(none.size(), true);
   const auto theta = from_line(bench.model(), place.u);
-  const Probe p = probe(bench, "information", std::span(&place, 1),
-                        {.chains = 8, .iterations = 60, .burn_in = 20, .curvature = true})[0];
+  const Probe p =
+      probe(bench, "information", std::span(&place, 1), {.chains = 8, .iterations = 60, .curvature = true})[0];
   if (!p.found) {
     warnings.push_back(fmt::format("no standard errors: the information at the estimate has no value; {}", p.problem));
     return intervals(bench.model(), theta, {}, none);
@@ -59,6 +69,7 @@ FitResult fit_replicated(Workbench& bench, const FitOptions& options) {
   // Information by the better smoother, whatever the estimator uses.
   const auto place = [&](int level, const std::vector<double>& theta) {
     Place p{to_line(model, theta), level, settings.chain};
+    p.chain.burn_in = kBurnIn;
     p.chain.smoother = can_sample_backward(model) ? Smoother::backward : Smoother::genealogy;
     const std::size_t times = bench.problem.schedule(level).grid.points.size();
     p.chain.particles = settings.particles.at(level, settings.highest, times, 2);
@@ -182,10 +193,15 @@ FitResult fit_stratified(Workbench& bench, const FitOptions& options) {
   out.warnings.insert(out.warnings.end(), pilot.warnings.begin(), pilot.warnings.end());
   const MatrixXd covariance = pilot.maximum.whitening * pilot.maximum.whitening.transpose();
   const VectorXd se = covariance.diagonal().cwiseSqrt();
-  const std::vector<bool> known = determined(model, pilot, out.warnings);
+  std::vector<bool> known = determined(model, pilot, out.warnings);
 
   StratifiedPlan& plan = pilot.plan;
   plan.replicates = options.replicates;
+  // What has not been found cannot be refined, and has no standard errors.
+  if (!pilot.maximum.converged) {
+    known.assign(known.size(), false);
+    plan.replicates = std::min(options.replicates.value_or(kUnconverged), kUnconverged);
+  }
   plan.target = VectorXd::Constant(se.size(), std::numeric_limits<double>::infinity());
   const VectorXd slope = slopes(model, plan.centre).cwiseAbs();
   for (Index p = 0; p < se.size(); ++p)
@@ -258,7 +274,7 @@ std::vector<std::optional<Interval>> intervals(const Model& model, const std::ve
 MatrixXd complete_data_scale(Workbench& bench, const ChainOptions& chain, int level,
                              std::vector<std::string>& warnings) {
   const Place place{to_line(bench.model(), chain.start), level, chain};
-  const Probe p = probe(bench, "scale", std::span(&place, 1), {.chains = 8, .iterations = 10, .burn_in = 10})[0];
+  const Probe p = probe(bench, "scale", std::span(&place, 1), {.chains = 8, .iterations = 10})[0];
   if (!p.found)
     throw NumericalError(fmt::format("before the first replicate, the information at the start: {}", p.problem));
   for (Index i = 0; i < p.complete.rows(); ++i)
@@ -274,10 +290,19 @@ MatrixXd complete_data_scale(Workbench& bench, const ChainOptions& chain, int le
 }
 
 FitResult fit(const Problem& problem, const FitOptions& options, TaskRunner& runner, FitObserver& observer) {
+  const std::size_t values = observed_values(problem.data()), parameters = problem.model().parameters().size();
+  if (values < parameters)
+    throw InputError(fmt::format(
+        "{}: {} observed value{} cannot determine {} parameters; take more data, or make parameters constants",
+        problem.data().source, values, values == 1 ? "" : "s", parameters));
   Workbench bench{problem, runner, observer, options.seed};
   FitResult out = options.estimator == Estimator::stratified   ? fit_stratified(bench, options)
                   : options.estimator == Estimator::quadrature ? fit_by_quadrature(bench, options)
                                                                : fit_replicated(bench, options);
+  if (values < kFew * parameters)
+    out.warnings.push_back(
+        fmt::format("few data: {} observed value{} for {} parameter{}; standard errors and intervals hold for many",
+                    values, values == 1 ? "" : "s", parameters, parameters == 1 ? "" : "s"));
   if (out.reprojections > 0)
     out.warnings.push_back(
         fmt::format("{} times a chain left its compact set and was returned to the start", out.reprojections));

@@ -32,30 +32,43 @@ Eigen::MatrixXd curvature_of(Chain& chain, const Model& model, const std::vector
   return 0.5 * (c + c.transpose());
 }
 
-// Counts at which observed points of which series an iteration changed the path.
+// How often an iteration renews the path of a series where that happens least. The point is chosen by the first half of
+// the iterations and judged by the second: the lowest of many noisy shares would look worse than any of them is.
 class Renewals {
  public:
   Renewals(const Schedule& schedule, const std::vector<Path>& paths) : schedule_(schedule) {
-    count(paths);
-    std::ranges::fill(changes_, 0);
+    for (std::size_t s = 0; s < paths.size(); ++s) {
+      std::vector<Point> points;
+      for (const auto& stop : schedule.stops[s])
+        if (stop.point > 0) points.push_back({paths[s][0][stop.point]});
+      series_.push_back(std::move(points));
+    }
   }
-  void count(const std::vector<Path>& paths) {
-    std::size_t i = 0;
-    for (std::size_t s = 0; s < paths.size(); ++s)
+  void count(const std::vector<Path>& paths, bool second_half) {
+    for (std::size_t s = 0; s < paths.size(); ++s) {
+      std::size_t i = 0;
       for (const auto& stop : schedule_.stops[s]) {
         if (stop.point == 0) continue;
-        if (i == values_.size()) values_.push_back(0), changes_.push_back(0);
+        Point& p = series_[s][i++];
         const double now = paths[s][0][stop.point];
-        if (now != values_[i]) ++changes_[i];
-        values_[i++] = now;
+        if (now != p.value) ++(second_half ? p.late : p.early);
+        p.value = now;
       }
+    }
   }
-  std::size_t lowest() const { return changes_.empty() ? 0 : std::ranges::min(changes_); }
+  double late_changes() const {  // averaged over the series
+    double sum = 0, count = 0;
+    for (const auto& points : series_)
+      if (!points.empty()) sum += std::ranges::min_element(points, {}, &Point::early)->late, ++count;
+    return count > 0 ? sum / count : 0;
+  }
 
  private:
+  struct Point {
+    double value, early = 0, late = 0;
+  };
   const Schedule& schedule_;
-  std::vector<double> values_;
-  std::vector<std::size_t> changes_;
+  std::vector<std::vector<Point>> series_;
 };
 }  // namespace
 
@@ -65,11 +78,10 @@ HeldMoments hold(const Problem& problem, const ChainOptions& options, ChainIdent
   const Eigen::MatrixXd zero = Eigen::MatrixXd::Zero(n, n);
   HeldMoments out{Eigen::VectorXd::Zero(n), zero, zero, zero, zero};
   const double share = 1 / static_cast<double>(held.iterations);
-  for (std::size_t i = 0; i < held.burn_in; ++i) chain.move_paths();
   Renewals renewals(problem.schedule(id.level), chain.paths());
   for (std::size_t i = 0; i < held.iterations; ++i) {
     const PathScore& s = chain.advance(true);
-    renewals.count(chain.paths());
+    renewals.count(chain.paths(), i >= held.iterations / 2);
     const Eigen::VectorXd h = as_vector(s.gradient);
     out.score += share * h;
     out.squares += share * h * h.transpose();
@@ -79,7 +91,7 @@ HeldMoments hold(const Problem& problem, const ChainOptions& options, ChainIdent
     const Eigen::VectorXd difference = h - as_vector(chain.score_with_another_law(options.start).gradient);
     out.law_noise += 0.5 * share * difference * difference.transpose();
   }
-  out.renewal = share * static_cast<double>(renewals.lowest());
+  out.renewal = renewals.late_changes() / static_cast<double>(held.iterations - held.iterations / 2);
   out.particle_steps = chain.particle_steps();
   return out;
 }

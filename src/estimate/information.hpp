@@ -6,7 +6,7 @@
 namespace mckean {
 
 struct HoldOptions {
-  std::size_t iterations = 100, burn_in = 20;
+  std::size_t iterations = 100;
   bool curvature = true;  // also −∇² log p(x, y), for Louis' identity: 2 more laws for each parameter and iteration
 };
 
@@ -17,7 +17,7 @@ struct HeldMoments {
   Eigen::MatrixXd complete;   // E [Σ Δ gᵀΣ⁻¹g + observation part]
   Eigen::MatrixXd curvature;  // E [−∂H/∂θ], by central differences along the path with the law's noise held
   Eigen::MatrixXd law_noise;  // E Var(H | path): what the law inside H adds to its variance; with the curvature
-  double renewal = 0;         // lowest share of iterations, over all observed points, in which the path was renewed
+  double renewal = 0;         // share of iterations that renewed a path where that happens least; over all series
   std::uint64_t particle_steps = 0;
 };
 HeldMoments hold(const Problem&, const ChainOptions&, ChainIdentity, const HoldOptions&);

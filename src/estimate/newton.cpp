@@ -16,7 +16,9 @@ constexpr double kAccuracy = 0.06;      // relative, that the standard errors sh
 constexpr double kLongestStep = 2;      // of the centre, in standard errors
 constexpr double kLongestOnLine = 1.5;  // of a point from the centre, where standard errors are unknown or huge
 constexpr int kMostRounds = 16;
-constexpr std::size_t kChains = 4, kBurnIn = 10, kIterations = 24, kMostIterations = 4000;
+constexpr std::size_t kChains = 4, kIterations = 24, kMostIterations = 4000;
+constexpr std::size_t kMostFailures = 3;  // rounds in which a point has no score
+constexpr double kMostWork = 1e10;  // particle-steps of the whole search: where paths hardly move, no number suffices
 
 using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
@@ -63,19 +65,17 @@ struct Look {
   Probe here;
 };
 
-Look look_around(Workbench& bench, const std::string& group, const Place& centre, const MatrixXd& w,
-                 std::size_t iterations) {
+std::vector<Place> places_around(const Place& centre, const MatrixXd& w) {
   std::vector<Place> places;
   for (Index k = 0; k < w.cols(); ++k)
     for (const double side : {1.0, -1.0}) {
       places.push_back(centre);
       places.back().u += side * kDistance * w.col(k);
     }
-  const auto probes =
-      probe(bench, group, places,
-            {.chains = kChains, .iterations = iterations, .burn_in = affordable(bench.problem, centre, kBurnIn)});
-  for (const Probe& p : probes)
-    if (!p.found) throw NumericalError(fmt::format("near the maximum, the score has no value: {}", p.problem));
+  return places;
+}
+
+Look look_around(const std::vector<Probe>& probes, const MatrixXd& w) {
   Look out{MatrixXd(w.cols(), w.cols()), MatrixXd(w.cols(), w.cols()), {}, {}, probes[0]};
   for (Index k = 0; k < w.cols(); ++k) {
     const Probe &up = probes[static_cast<std::size_t>(2 * k)], &down = probes[static_cast<std::size_t>(2 * k + 1)];
@@ -99,9 +99,21 @@ Maximum find_maximum(Workbench& bench, const std::string& group, Place place, co
   // time that they turn out to have been too far: the log-likelihood is no parabola.
   double longest = 4;
   MatrixXd w = shortened(first_whitening(first, free));
-  std::size_t iterations = affordable(bench.problem, place, kIterations);
+  Effort effort{.chains = kChains, .iterations = affordable(bench.problem, place, kIterations)};
+  const double most_work = static_cast<double>(bench.particle_steps) + kMostWork;
+  std::size_t looks = 0, failures = 0;
   for (int round = 0; round < kMostRounds; ++round) {
-    const Look look = look_around(bench, fmt::format("{} {}", group, round), place, w, iterations);
+    const std::vector<Place> places = places_around(place, w);
+    const auto probes = probe(bench, fmt::format("{} {}", group, round), places, effort);
+    const auto nowhere = std::ranges::find(probes, false, &Probe::found);
+    if (nowhere != probes.end()) {
+      if (++failures > kMostFailures)
+        throw NumericalError(fmt::format("near the maximum, the score has no value: {}", nowhere->problem));
+      longest = std::sqrt(longest);
+      w *= 0.5;
+      continue;
+    }
+    const Look look = look_around(probes, w);
     const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(look.slope);
     const VectorXd& values = eigen.eigenvalues();
     const MatrixXd directions = w * eigen.eigenvectors();
@@ -137,7 +149,7 @@ Maximum find_maximum(Workbench& bench, const std::string& group, Place place, co
     out.whitening = MatrixXd(place.u.size(), static_cast<Index>(known.size()));
     for (std::size_t k = 0; k < known.size(); ++k)
       out.whitening.col(static_cast<Index>(k)) = directions.col(known[k]) / std::sqrt(values[known[k]]);
-    out.noise += (look.here.noise() - out.noise) / (round + 1);
+    out.noise += (look.here.noise() - out.noise) / static_cast<double>(++looks);
     out.relative_error = worst;
     place.u += step;
     out.u = place.u;
@@ -148,21 +160,26 @@ Maximum find_maximum(Workbench& bench, const std::string& group, Place place, co
     const bool far = std::ranges::any_of(scale, [](double s) { return s > 2 || s < 0.5; });
     // Directions that cannot be looked at from further away and are not seen by now stay unseen.
     const bool wide =
-        ((next - directions * scale.asDiagonal()).cwiseAbs().maxCoeff() > 0) && iterations >= 3 * kIterations;
+        ((next - directions * scale.asDiagonal()).cwiseAbs().maxCoeff() > 0) && effort.iterations >= 3 * kIterations;
     bench.observer.message(fmt::format(
         "maximum, round {}: {}; {}", round + 1, parameters_to_text(bench.model(), from_line(bench.model(), place.u)),
         known.empty()
             ? "no information seen yet"
             : fmt::format("a step of {:.2g} standard errors, which are known to {:.0f} %", step_length, 100 * worst)));
     const double noise = look.score_error.size() ? std::sqrt(look.score_error.diagonal().maxCoeff()) : 0;
-    out.converged = step_length < 1 + 2 * noise && flat && !known.empty();
+    out.converged = step_length < 1 + 2 * noise && flat;
     if (out.converged && out.undetermined.empty() && !far && worst <= kAccuracy) break;
     if (!out.undetermined.empty() && flat && wide) break;
     // As many iterations as the accuracy needs, but in steps: the distances change too, and on the way less will do.
     const double most = flat && step_length < 2 ? 6.0 : 1.5;
     const double needed = std::pow(std::max(error, 0.02) / (2 * kAccuracy * std::max(0.25, values.minCoeff())), 2);
-    iterations = std::min(kMostIterations, static_cast<std::size_t>(std::clamp(1.2 * needed, 1.0, most) *
-                                                                    static_cast<double>(iterations)));
+    effort.iterations = std::min(kMostIterations, static_cast<std::size_t>(std::clamp(1.2 * needed, 1.0, most) *
+                                                                           static_cast<double>(effort.iterations)));
+    const double work = static_cast<double>(places.size()) * expected_cost(bench.problem, place, effort);
+    if (static_cast<double>(bench.particle_steps) + work > most_work) {
+      bench.observer.message("the search for the maximum ends at its limit of work");
+      break;
+    }
     w = next;
   }
   return out;

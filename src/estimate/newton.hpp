@@ -18,8 +18,8 @@ struct Maximum {
   // Directions that they do not: the information along them is not distinguished from zero.
   std::vector<Eigen::VectorXd> undetermined;
   double relative_error = 0;  // of the standard errors, the largest along any direction
-  bool converged = false;
-  Eigen::MatrixXd noise;  // variance of the mean score per iteration, from all points and rounds
+  bool converged = false;     // it is at rest, along undetermined directions too
+  Eigen::MatrixXd noise;      // variance of the mean score per iteration, from all points and rounds
 };
 
 // `place` is the first guess and says how chains are run there. Throws NumericalError.

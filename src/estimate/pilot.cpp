@@ -13,14 +13,22 @@ namespace {
 using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr int kFirstLevel = 3, kMostLevel = 10;
-constexpr std::size_t kFirstParticles = 32, kMostParticles = 1024;
+constexpr std::size_t kFirstParticles = 16, kMostParticles = 1024;
 constexpr std::size_t kFirstLaw = 256, kLeastLaw = 64, kMostLaw = 16384;
-constexpr double kRenewal = 0.2;     // of any point of a path, by one iteration
+constexpr double kRenewal = 0.4;     // of any point of a path, by one iteration
 constexpr double kNegligible = 0.1;  // of a standard error
 constexpr double kForgotten = 5;     // T_0 / n0: 1/6 of the pilot's error is left after T_0 iterations
-constexpr std::size_t kLooks = 8, kLookIterations = 24, kBurnIn = 10;
+constexpr double kUnconverged = 20;  // n0 where the maximum was not found, and long chains would be in vain
+constexpr std::size_t kLooks = 8, kLookIterations = 24;
+constexpr std::size_t kFirstBurnIn = 10, kMostBurnIn = 60;
 constexpr double kLeastReplicates = 24, kCheapLawWork = 1e9;  // particle-steps
 constexpr std::size_t kCheapLaw = 4096;
+
+// Iterations after which a point of the path that is renewed least is the first one still with probability 0.002.
+std::size_t burn_in_for(double renewal) {
+  const double needed = std::log(0.002) / std::log(std::clamp(1 - renewal, 0.01, 0.99));
+  return std::min(static_cast<std::size_t>(std::ceil(needed)), kMostBurnIn);
+}
 
 std::size_t steps_of(const Problem& problem, int level) { return problem.schedule(level).grid.points.size(); }
 
@@ -42,13 +50,14 @@ class Explorer {
     out_.fixed = ascent.fixed;
     out_.arrived = ascent.arrived;
     for (std::size_t p = 0; p < free_.size(); ++p) free_[p] = free_[p] && !ascent.fixed[p];
+    chain.burn_in = kFirstBurnIn;
     Place place{ascent.u, level_, chain};
     const Probe first_look = choose_particles(place);
     require_dependence(first_look);
     path_noise_ = first_look.path_noise;
     out_.maximum = find_maximum(bench_, group_ + "maximum", place, first_look, free_);
     place.u = out_.maximum.u;
-    choose_levels(place);
+    if (out_.maximum.converged) choose_levels(place);
     plan(place);
     return std::move(out_);
   }
@@ -64,11 +73,9 @@ class Explorer {
   }
 
   Probe look(const std::string& name, const Place& place, std::size_t iterations, bool curvature = false) {
-    Probe p = probe(bench_, group_ + name, std::span(&place, 1),
-                    {.chains = kLooks,
-                     .iterations = affordable(bench_.problem, place, iterations),
-                     .burn_in = affordable(bench_.problem, place, kBurnIn),
-                     .curvature = curvature})[0];
+    Probe p = probe(
+        bench_, group_ + name, std::span(&place, 1),
+        {.chains = kLooks, .iterations = affordable(bench_.problem, place, iterations), .curvature = curvature})[0];
     if (!p.found) throw NumericalError(p.problem);
     return p;
   }
@@ -82,6 +89,7 @@ class Explorer {
       set_particles(place.chain);
       p = look(fmt::format("look {}", particles_), place, kLookIterations, true);
     }
+    place.chain.burn_in = burn_in_for(p.renewal);
     if (p.renewal < 0.02)
       out_.warnings.push_back(fmt::format(
           "the smoother hardly moves: with {} particles some part of a path is renewed in {:.2g} % of the iterations; "
@@ -137,7 +145,8 @@ class Explorer {
         place.level = level_ = next;
       }
       if (larger) {
-        law_ = std::min(kMostLaw, law_ * static_cast<std::size_t>(std::clamp(std::ceil(law / kNegligible), 2.0, 8.0)));
+        law_ = std::min(kMostLaw,
+                        law_ * static_cast<std::size_t>(std::clamp(std::ceil(2 * law / kNegligible), 2.0, 12.0)));
         set_particles(place.chain);
       }
       if ((!finer && !larger) || round == 4) break;
@@ -148,6 +157,7 @@ class Explorer {
         set_particles(place.chain);
         here = look(fmt::format("{}{} ", name, particles_), place, own_iterations);
       }
+      place.chain.burn_in = burn_in_for(here->renewal);
       place.u += inverse() * here->score;
       u_error = inverse() * here->score_error * inverse();
       here.reset();
@@ -193,7 +203,7 @@ class Explorer {
     plan.lowest = options_.levels ? options_.levels->first : level_;
     plan.highest = options_.levels ? options_.levels->second : level_;
     plan.centre = place.u;
-    const double n0 = std::clamp(noise(), 2.0, 1e4);
+    const double n0 = std::clamp(noise(), 2.0, out_.maximum.converged ? 1e4 : kUnconverged);
     const std::size_t T0 = options_.iterations.value_or(static_cast<std::size_t>(std::ceil(kForgotten * n0)));
     plan.lengths.clear();
     for (int p = 0; p <= options_.most_p; ++p) plan.lengths.push_back(T0 << p);
@@ -264,8 +274,7 @@ Biases biases(Workbench& bench, const std::string& group, const Place& place, co
     places.back().chain.law_particles /= 4;
   }
   const std::size_t each = std::max<std::size_t>(iterations / 8, 8);
-  const auto probes = probe(bench, group, places,
-                            {.chains = 8, .iterations = each, .burn_in = affordable(bench.problem, place, kBurnIn)});
+  const auto probes = probe(bench, group, places, {.chains = 8, .iterations = each});
   Biases out;
   if (below > 0) out.discretisation = compare(own, probes[0], std::ldexp(1.0, below) - 1);
   if (has_law) out.law = compare(below > 0 ? probes[0] : own, probes.back(), 3);

@@ -38,12 +38,13 @@ std::string text_from(std::span<const double> values, std::size_t first) {
 
 namespace {
 
-double expected_cost(const Problem& problem, const Place& place, const Effort& effort) {
+// Of one chain.
+double chain_cost(const Problem& problem, const Place& place, const Effort& effort) {
   const auto& grid = problem.schedule(place.level).grid;
   const double laws = effort.curvature ? 3 + 2.0 * static_cast<double>(place.u.size()) : 2;
   const double particles = static_cast<double>(place.chain.particles * problem.data().series.size()) +
                            laws * static_cast<double>(place.chain.law_particles);
-  return particles * static_cast<double>(grid.steps() * (effort.iterations + effort.burn_in));
+  return particles * static_cast<double>(grid.steps() * (effort.iterations + place.chain.burn_in));
 }
 
 constexpr double kFailed = -1;
@@ -97,9 +98,13 @@ Probe summarise(std::span<const HeldMoments> chains, const Effort& effort, const
 }
 }  // namespace
 
+double expected_cost(const Problem& problem, const Place& place, const Effort& effort) {
+  return static_cast<double>(effort.chains) * chain_cost(problem, place, effort);
+}
+
 std::size_t affordable(const Problem& problem, const Place& place, std::size_t wanted) {
   constexpr double kLong = 4e5;  // particle-steps of an iteration
-  const double one = expected_cost(problem, place, {.iterations = 1, .burn_in = 0});
+  const double one = chain_cost(problem, place, {.iterations = 1}) / static_cast<double>(1 + place.chain.burn_in);
   return static_cast<std::size_t>(std::ceil(static_cast<double>(wanted) * std::clamp(kLong / one, 0.4, 1.0)));
 }
 
@@ -110,7 +115,7 @@ std::vector<Probe> probe(Workbench& bench, const std::string& group, std::span<c
   for (std::size_t k = 0; k < places.size(); ++k)
     for (std::size_t c = 0; c < effort.chains; ++c)
       tasks.push_back({named_at(name(k), from_line(bench.model(), places[k].u)), static_cast<std::uint32_t>(c),
-                       expected_cost(bench.problem, places[k], effort)});
+                       chain_cost(bench.problem, places[k], effort)});
   const auto results = bench.runner.run(tasks, [&](std::size_t position, std::stop_token stop) {
     const std::size_t k = position / effort.chains;
     const Place& place = places[k];
@@ -119,7 +124,7 @@ std::vector<Probe> probe(Workbench& bench, const std::string& group, std::span<c
     chain.stop = std::move(stop);
     try {
       return flat(hold(bench.problem, chain, {seed_of(bench.seed, name(k)), tasks[position].index, place.level},
-                       {.iterations = effort.iterations, .burn_in = effort.burn_in, .curvature = effort.curvature}));
+                       {.iterations = effort.iterations, .curvature = effort.curvature}));
     } catch (const NumericalError& e) {
       return failure(e);
     }

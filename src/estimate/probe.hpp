@@ -35,7 +35,7 @@ struct Place {
 };
 
 struct Effort {
-  std::size_t chains = 8, iterations = 30, burn_in = 10;
+  std::size_t chains = 8, iterations = 30;
   bool curvature = false;
 };
 
@@ -48,12 +48,15 @@ struct Probe {
   Eigen::MatrixXd louis;        // observed information by Louis' identity, where curvature was asked for
   Eigen::MatrixXd law_noise;    // variance of H that comes from the law inside H alone; with the curvature
   Eigen::MatrixXd path_noise;   // the rest of the variance of H, that of the paths; with the curvature
-  double renewal = 0;           // how often, at least, a point of the path was renewed by an iteration
+  double renewal = 0;           // share of iterations that renewed a path where that happens least
   std::size_t iterations = 0;   // of all chains, without burn-in
 
   // Variance of the mean score per iteration: what a chain of n iterations has, times n.
   Eigen::MatrixXd noise() const { return score_error * static_cast<double>(iterations); }
 };
+
+// In particle-steps, of one place.
+double expected_cost(const Problem&, const Place&, const Effort&);
 
 // As many iterations as wanted, or fewer (down to 40 %) where each is so long, with many series or fine steps, that it
 // also tells much.

@@ -159,7 +159,7 @@ class Profiler {
     Pilot pilot = explore(bench_, "", options_.pilot);
     out_.warnings = pilot.warnings;
     const std::vector<bool> known = determined(model(), pilot, out_.warnings);
-    if (!pilot.arrived || (!pilot.maximum.converged && pilot.maximum.undetermined.empty()))
+    if (!pilot.arrived || !pilot.maximum.converged)
       out_.warnings.push_back("not converged: the ascent to the maximum had not come to rest; start elsewhere (--set)");
     const MatrixXd& w = pilot.maximum.whitening;
     Peak peak{pilot.maximum.u, pilot.maximum.information, {}};
@@ -214,8 +214,7 @@ class Profiler {
     for (int round = alone ? 1 : 0;; ++round) {
       // The first round only corrects the prediction.
       const std::size_t each = round == 0 ? std::max(kLeastIterations, iterations / 4) : iterations;
-      auto probes = probe(bench_, fmt::format("profile {}", round), places,
-                          {.chains = kChains, .iterations = each, .burn_in = 10});
+      auto probes = probe(bench_, fmt::format("profile {}", round), places, {.chains = kChains, .iterations = each});
       double longest = 0;
       for (std::size_t k = 0; k < places.size(); ++k) {
         if (!probes[k].found)

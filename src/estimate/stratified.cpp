@@ -32,7 +32,8 @@ double replicate_cost(const Problem& problem, const StratifiedPlan& plan, int le
   const ChainOptions& o = plan.chains[static_cast<std::size_t>(level - plan.lowest)];
   const double particles = static_cast<double>(o.particles * problem.data().series.size() + 2 * o.law_particles);
   return particles *
-         static_cast<double>(problem.schedule(level).grid.steps() * plan.lengths[static_cast<std::size_t>(p)]) *
+         static_cast<double>(problem.schedule(level).grid.steps() *
+                             (o.burn_in + plan.lengths[static_cast<std::size_t>(p)])) *
          (coupled ? 1.5 : 1.0);
 }
 

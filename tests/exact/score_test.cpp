@@ -21,10 +21,11 @@ Found estimate(const Model& model, Data data, int level, const ChainOptions& set
   const Problem problem(model, data, 0, level, 1);
   ChainOptions chain = settings;
   chain.start = model.start_values();
+  chain.burn_in = 20;
   std::vector<HeldMoments> held(16);
   parallel_for(held.size(), all_cores(), [&](std::size_t r) {
-    held[r] = hold(problem, chain, {2, static_cast<std::uint32_t>(r), level},
-                   {.iterations = iterations, .burn_in = 20, .curvature = false});
+    held[r] =
+        hold(problem, chain, {2, static_cast<std::uint32_t>(r), level}, {.iterations = iterations, .curvature = false});
   });
   const VectorXd mean = average(held).score;
   VectorXd variance = VectorXd::Zero(mean.size());

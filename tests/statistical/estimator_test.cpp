@@ -160,10 +160,10 @@ TEST(Information, LouisIdentityGivesTheExactObservedInformation) {
       named(oracle::simulate(oracle::scalar_ou({0.8, 6.5, 0.6, 0.7}), {.T = 40, .tau = std::sqrt(0.7)}), model);
   const Problem problem(model, data, 0, 2, 1);
   ChainOptions chain;
-  chain.particles = 30, chain.law_particles = 1000, chain.start = model.start_values();
+  chain.particles = 30, chain.law_particles = 1000, chain.burn_in = 20, chain.start = model.start_values();
   std::vector<HeldMoments> held(8);
   parallel_for(held.size(), all_cores(), [&](std::size_t r) {
-    held[r] = hold(problem, chain, {1, static_cast<std::uint32_t>(r), 2}, {.iterations = 200, .burn_in = 20});
+    held[r] = hold(problem, chain, {1, static_cast<std::uint32_t>(r), 2}, {.iterations = 200});
   });
   const Eigen::MatrixXd found = observed_information(average(held));
   const auto exact = oracle::observed_information(
