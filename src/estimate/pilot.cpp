@@ -17,7 +17,7 @@ constexpr std::size_t kFirstParticles = 16, kMostParticles = 1024;
 constexpr std::size_t kFirstLaw = 256, kLeastLaw = 64, kMostLaw = 16384;
 constexpr double kRenewal = 0.4;     // of any point of a path, by one iteration
 constexpr double kNegligible = 0.1;  // of a standard error
-constexpr double kForgotten = 5;     // T_0 / n0: 1/6 of the pilot's error is left after T_0 iterations
+constexpr double kForgotten = 5;     // T_0 / n0: what a chain has moved is 5/6 of the way from start to maximum
 constexpr double kUnconverged = 20;  // n0 where the maximum was not found, and long chains would be in vain
 constexpr std::size_t kLooks = 8, kLookIterations = 24;
 constexpr std::size_t kFirstBurnIn = 10, kMostBurnIn = 60;

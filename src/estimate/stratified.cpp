@@ -54,13 +54,16 @@ std::vector<double> run_chain(const Problem& problem, const StratifiedPlan& plan
   const auto at = static_cast<std::size_t>(p);
   const std::size_t half = p > 0 ? plan.lengths[at - 1] : 0, full = plan.lengths[at];
   std::vector<double> out;
-  const auto run = [&](auto& chain, auto&& value) {
-    VectorXd before = value();  // at the start: u_c, or no difference between levels
+  // `displacement`: of the chain from u_c, or of the chain at one level from that at the other.
+  const auto run = [&](auto& chain, auto&& displacement) {
+    VectorXd before = VectorXd::Zero(plan.centre.size());
+    double kept = 1;
     for (std::size_t n = 1; n <= full; ++n) {
       chain.advance();
-      if (n == half) before = value();
+      kept *= 1 - options.step.at(n);
+      if (n == half) before = displacement() / (1 - kept);
     }
-    const VectorXd difference = value() - before;
+    const VectorXd difference = displacement() / (1 - kept) - before;
     out = {static_cast<double>(chain.particle_steps()), static_cast<double>(chain.reprojections())};
     out.insert(out.end(), difference.begin(), difference.end());
   };
@@ -69,7 +72,7 @@ std::vector<double> run_chain(const Problem& problem, const StratifiedPlan& plan
     run(chain, [&]() -> VectorXd { return to_line(model, chain.fine()) - to_line(model, chain.coarse()); });
   } else {
     Chain chain(problem, options, id);
-    run(chain, [&] { return to_line(model, chain.theta()); });
+    run(chain, [&]() -> VectorXd { return to_line(model, chain.theta()) - plan.centre; });
   }
   return out;
 }
@@ -96,12 +99,14 @@ struct Stratum {
       for (const VectorXd& d : round) squares += (d - sum).cwiseAbs2();
     return (squares / static_cast<double>(count - 1)).cwiseSqrt();
   }
-  // Σ_k share_k² / n_k: the variance of the cell's mean is this times its variance.
-  double shrinkage(const std::vector<double>& shares) const {
+  // Of the cell's mean: Σ_k share_k² / n_k times the cell's variance. That is known from few replicates; the factor
+  // makes errors divided by it have variance 1, as those of a t distribution have not.
+  VectorXd variance_of_mean(const std::vector<double>& shares) const {
     double sum = 0;
     for (std::size_t k = 0; k < rounds.size(); ++k)
       sum += shares[k] * shares[k] / static_cast<double>(rounds[k].size());
-    return sum;
+    const auto n = static_cast<double>(count);
+    return sum * (n > 3 ? (n - 1) / (n - 3) : 1) * sd().cwiseAbs2();
   }
 };
 
@@ -266,7 +271,7 @@ class Main {
     VectorXd variance = VectorXd::Zero(out.u.size());
     for (const Stratum& s : strata_) {
       out.u += s.mean(share);
-      variance += s.sd().cwiseAbs2() * s.shrinkage(share);
+      variance += s.variance_of_mean(share);
       out.particle_steps += static_cast<std::uint64_t>(s.particle_steps);
       out.replicates += s.count;
       out.reprojections += s.reprojections;

@@ -1,11 +1,13 @@
 // The stratified estimator: the paper's telescoping sum, centred at the pilot's estimate, with fixed numbers of
 // replicates in every cell.
 //
-//   u_★ ≈ u_c + Σ_{l, p} E D(l, p),   D(l_min, 0) = u^{T_0} − u_c,   D(l_min, p) = u^{T_p} − u^{T_{p−1}},
-//   D(l, ·) the same for the difference of the two levels of Procedure 2,
+//   u_★ ≈ u_c + Σ_{l, p} E D(l, p),   D(l_min, 0) = d^{T_0},   D(l_min, p) = d^{T_p} − d^{T_{p−1}},
+//   d^n = (u^n − u_c) / (1 − κ_n),   κ_n = Π_{k ≤ n} (1 − γ_k),
+//   D(l, ·) the same with the difference of the two levels of Procedure 2 in place of u^n − u_c,
 // on the line. Chains start at u_c, with γ_n = 1/(n0 + n) times the inverse observed information, so that
-// u^n is about the average of n Newton steps from u_c, and D(l_min, 0) has almost all there is to know: p > 0 is there
-// for those who want to see that nothing is left.
+// u^n is about the average of n Newton steps from u_c, weighted with u_c itself, of which κ_n = n0/(n0 + n) is kept.
+// d^n is without that weight: where the score is linear it is the average of n Newton steps, and unbiased for every n.
+// So D(l_min, 0) has almost all there is to know: p > 0 is there for those who want to see that nothing is left.
 #pragma once
 
 #include "estimate/multilevel.hpp"
