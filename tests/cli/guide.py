@@ -10,7 +10,7 @@ import tempfile
 
 BLOCK = re.compile(r"(?:`([\w-]+\.\w+)`:\n\n)?^```(toml|csv|console)\n(.*?)^```$", re.S | re.M)
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.M)
-PROGRESS = re.compile(r"^mckean: [a-z ]+, \d+ tasks?, .*\n", re.M)  # comes when a command takes long
+PROGRESS = re.compile(r"^mckean: .*, \d+ tasks, .*\n", re.M)  # comes when a command takes long
 
 
 def prepare(page, folder):

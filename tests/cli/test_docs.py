@@ -16,7 +16,7 @@ DOCS = SOURCES / "docs"
 PAGES = [*SOURCES.glob("*.md"), *DOCS.glob("*.md"), SOURCES / "experiments" / "README.md"]
 
 # What differs from one run or machine to the next.
-PASSING = re.compile(r"\S+ (?:n?s|min)\b|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC|\((?:avx512|avx2|plain)\)")
+PASSING = re.compile(r"(?:\d+ (?:d|h|min) )*\S+ (?:n?s|min|h|d)\b|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC|\((?:avx512|avx2|plain)\)")
 NUMBER = re.compile(r"(?<![\w-])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w-])")
 ESTIMATE = re.compile(r"^(\w+) +(\S+) +\S+ +(\S+) +\S+ to \S+$", re.M)  # a row of fit's table
 
