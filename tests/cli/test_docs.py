@@ -15,8 +15,8 @@ SOURCES = pathlib.Path(__file__).resolve().parents[2]
 DOCS = SOURCES / "docs"
 PAGES = [*SOURCES.glob("*.md"), *DOCS.glob("*.md"), SOURCES / "experiments" / "README.md"]
 
-# What differs from one run or machine to the next.
-PASSING = re.compile(r"(?:\d+ (?:d|h|min) )*\S+ (?:n?s|min|h|d)\b|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC|\((?:avx512|avx2|plain)\)")
+# What differs from one run or machine to the next: times, and errors that are mere rounding.
+PASSING = re.compile(r"(?:\d+ (?:d|h|min) )*\S+ (?:n?s|min|h|d)\b|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC|\((?:avx512|avx2|plain)\)|to \S+e-\d\d\b")
 NUMBER = re.compile(r"(?<![\w-])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w-])")
 ESTIMATE = re.compile(r"^(\w+) +(\S+) +\S+ +(\S+) +\S+ to \S+$", re.M)  # a row of fit's table
 
