@@ -3,12 +3,12 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
-.PHONY: help build test demo bench study lint format fuzz asan tsan clean install-deps install-build-deps
+.PHONY: help build install test demo bench study lint format fuzz asan tsan clean install-deps install-build-deps
 
 # The whole list of what is needed, all from Debian 12: to build the program and its tests, and to check them.
 BUILD_PACKAGES := cmake ninja-build g++ python3 libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev \
   libeigen3-dev libsqlite3-dev libssl-dev libopenmpi-dev openmpi-bin libgtest-dev librandom123-dev
-CHECK_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev
+CHECK_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev mandoc
 
 # Seconds that each fuzz target runs in `make fuzz` and in `make test`, whose inputs are the same each time.
 FUZZ_SECONDS ?= 300
@@ -18,14 +18,20 @@ TEST_FUZZ_SECONDS ?= 20
 # The part of the study that `make study` runs.
 PART ?= all
 
+# Where `make install` puts everything.
+PREFIX ?= /usr/local
+
 CORES := $(shell nproc)
-SOURCES = $(shell find include src tests bench experiments -name '*.cpp' -o -name '*.hpp')
+SOURCES = $(shell find include src tests bench experiments examples -name '*.cpp' -o -name '*.hpp')
 
 help:  ## this list
 	@sed -n 's/^\([a-z -]*\):.*##/\1:/p' Makefile
 
 build: install-build-deps build/build.ninja  ## the program, at build/mckean
 	cmake --build --preset release --target mckean_program
+
+install: build  ## the program, its man page, models and documents, and the library for C++, under PREFIX
+	cmake --install build --prefix $(PREFIX)
 
 test: install-deps build/build.ninja  ## every test, then the parsers under a fuzzer for a short time
 	cmake --build --preset release
