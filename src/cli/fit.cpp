@@ -11,6 +11,7 @@ namespace {
 struct Options : FitSettings {
   std::string run;
   bool no_run = false;
+  const CLI::App* command = nullptr;
 };
 
 std::string file_text(const std::string& path) {
@@ -22,6 +23,7 @@ std::string file_text(const std::string& path) {
 
 void run(const Options& o, World& world) {
   const Model model = read_model(o.model, o.overrides());  // its errors before anything is created
+  o.require_use(*o.command);
   check_settings(o, model, read_data(o.data, model.columns()));
   const RunInput input{o.to_json(), file_text(o.model), file_text(o.data)};
   const RunOptions how{.threads = o.threads, .show_progress = !o.quiet && !o.json, .verbose = o.verbose};
@@ -40,6 +42,7 @@ void add_fit(CLI::App& app, World& world) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("fit", "maximum-likelihood estimate with standard errors");
   o->add_to(*command);
+  o->command = command;
   auto* folder =
       command->add_option("--run", o->run, "folder that keeps the run (default: a new one, NAME-1, NAME-2, …)");
   command->add_flag("--no-run", o->no_run, "keep nothing on disk")->excludes(folder);

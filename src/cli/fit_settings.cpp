@@ -1,6 +1,9 @@
 #include "cli/fit_settings.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "estimate/fit.hpp"
 #include "model/number.hpp"
@@ -47,6 +50,37 @@ void FitSettings::add_to(CLI::App& app) {
       ->capture_default_str();
   app.add_flag("--verbose", verbose, "print what the pilot decides");
   app.add_flag("--quiet", quiet, "no progress");
+}
+
+void FitSettings::require_use(const CLI::App& command) const {
+  struct Use {
+    const char* option;
+    std::vector<std::string> estimators;
+  };
+  const std::vector<std::string> all_random = {"stratified", "paper", "single"};
+  const Use uses[] = {{"--particles", all_random},
+                      {"--law-particles", all_random},
+                      {"--smoother", all_random},
+                      {"--gradient", all_random},
+                      {"--full-normals", all_random},
+                      {"--replicates", all_random},
+                      {"--tolerance", all_random},
+                      {"--budget", all_random},
+                      {"--step", all_random},
+                      {"--iterations", {"stratified", "single"}},
+                      {"--p-max", {"stratified", "paper"}},
+                      {"--starts", {"stratified"}},
+                      {"--level-weight", {"paper"}},
+                      {"--length-weight", {"paper"}},
+                      {"--chain-length", {"paper"}}};
+  for (const auto& [option, estimators] : uses) {
+    const CLI::Option* given = command.get_option_no_throw(option);
+    if (given != nullptr && given->count() > 0 && std::ranges::find(estimators, estimator) == estimators.end())
+      throw InputError(fmt::format("{} has no meaning for --estimator {}, only for {}", option, estimator,
+                                   fmt::join(estimators, ", ")));
+  }
+  if (estimator == "stratified" && std::ranges::count(step, ',') < 2 && !step.empty())
+    throw InputError(fmt::format("--step {}: the stratified estimator chooses all of G,N0,RHO or none", step));
 }
 
 Json FitSettings::to_json() const {

@@ -14,11 +14,13 @@ struct Options {
   std::optional<double> tolerance;
   std::string budget;
   bool json = false, quiet = false, verbose = false;
+  const CLI::App* command = nullptr;
 };
 
 void run(const Options& o, World& world) {
   Run run =
       Run::open(world, o.folder, {.threads = o.threads, .show_progress = !o.json && !o.quiet, .verbose = o.verbose});
+  FitSettings::from_json(run.input().settings).require_use(*o.command);
   if (o.replicates) run.change_setting("replicates", *o.replicates);
   if (o.tolerance) run.change_setting("tolerance", *o.tolerance);
   if (!o.budget.empty()) run.change_setting("budget", o.budget);
@@ -29,6 +31,7 @@ void run(const Options& o, World& world) {
 void add_resume(CLI::App& app, World& world) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("resume", "continues a run that was stopped, or extends one that has ended");
+  o->command = command;
   command->add_option("DIR", o->folder, "folder of the run")->required();
   command->add_option("--replicates", o->replicates, "another number of replicates")
       ->check(whole_number(2, std::numeric_limits<std::uint32_t>::max()));

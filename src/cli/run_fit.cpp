@@ -86,6 +86,7 @@ FitOptions fit_options(const FitSettings& s, const Model& model) {
   o.starts = s.starts;
   if (s.replicates > 0) o.replicates = s.replicates;
   if (s.tolerance > 0) o.tolerance = s.tolerance;
+  o.limited_time = !s.budget.empty();
   o.seed = s.seed;
   return o;
 }
@@ -136,6 +137,7 @@ void print_table(const Model& model, const FitSettings& s, const FitResult& r, d
 
 void check_settings(const FitSettings& s, const Model& model, const Data& data) {
   s.require_parameters(model);
+  require_enough(model, data);
   if (!s.budget.empty()) parse_duration(s.budget);
   const FitOptions options = fit_options(s, model);
   if (options.estimator == Estimator::quadrature) {

@@ -16,6 +16,8 @@ namespace {
 using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr std::size_t kDefaultReplicates = 200;
+constexpr double kChunkWork = 3e8;  // particle-steps of paper and single between looks at the clock
+constexpr const char* kOutOfTime = "the time granted was used up before the end";
 constexpr std::size_t kBurnIn = 20;       // of chains for the information
 constexpr std::size_t kUnconverged = 24;  // replicates, where the pilot has not found the maximum
 constexpr std::size_t kFew = 5;           // observed values a parameter, below which asymptotic errors are a guess
@@ -61,6 +63,15 @@ Replicate replicate(const std::vector<double>& v) {
           {v.begin() + 4 + n, v.end()}, static_cast<std::uint64_t>(v[2]), static_cast<std::size_t>(v[3])};
 }
 
+// Replicates, of which there are n, that a Monte Carlo error below the tolerance takes; at most four times as many at
+// once, since the error itself is uncertain.
+std::size_t needed(const EstimateSummary& summary, std::size_t n, double tolerance) {
+  const double missed = std::ranges::max(summary.mc_se) / tolerance;
+  if (!(missed > 1)) return n;
+  const double more = static_cast<double>(n) * std::clamp(1.1 * missed * missed, 1.1, 4.0);
+  return std::min<std::size_t>(static_cast<std::size_t>(std::ceil(more)), kMostReplicates);
+}
+
 // Procedures 1 and 2 as printed: replicates whose mean is the answer.
 FitResult fit_replicated(Workbench& bench, const FitOptions& options) {
   const Model& model = bench.model();
@@ -80,15 +91,27 @@ FitResult fit_replicated(Workbench& bench, const FitOptions& options) {
     settings.chain.precondition =
         complete_data_scale(bench, place(settings.lowest, settings.chain.start).chain, settings.lowest, out.warnings);
   const MultilevelEstimator estimator(bench.problem, settings);
-  std::vector<Task> tasks;
-  for (std::uint32_t r = 0; r < options.replicates.value_or(kDefaultReplicates); ++r)
-    tasks.push_back({"replicate", r, estimator.expected_cost(r)});
   std::vector<Replicate> all;
-  for (const auto& v : bench.runner.run(tasks, [&](std::size_t r, std::stop_token stop) {
-         return flat(estimator(static_cast<std::uint32_t>(r), std::move(stop)));
-       }))
-    all.push_back(replicate(v));
-  const EstimateSummary summary = summarise(std::span<const Replicate>(all));
+  EstimateSummary summary;
+  bool out_of_time = false;
+  for (std::size_t wanted = options.replicates.value_or(kDefaultReplicates); all.size() < wanted && !out_of_time;) {
+    std::vector<Task> tasks;
+    double work = 0;
+    for (auto r = static_cast<std::uint32_t>(all.size()); r < wanted; ++r) {
+      if (options.limited_time && work > kChunkWork) break;
+      tasks.push_back({"replicate", r, estimator.expected_cost(r)});
+      work += tasks.back().cost;
+    }
+    for (const auto& v : bench.runner.run(tasks, [&](std::size_t i, std::stop_token stop) {
+           return flat(estimator(tasks[i].index, std::move(stop)));
+         }))
+      all.push_back(replicate(v));
+    summary = summarise(std::span<const Replicate>(all));
+    out_of_time = bench.runner.out_of_time();
+    if (!options.replicates && options.tolerance && all.size() == wanted)
+      wanted = needed(summary, all.size(), *options.tolerance);
+  }
+  if (out_of_time) out.warnings.emplace_back(kOutOfTime);
   for (std::size_t p = 0; p < summary.value.size(); ++p)
     if (!std::isfinite(summary.value[p]) || !std::isfinite(summary.mc_se[p]))
       throw NumericalError(fmt::format(
@@ -217,8 +240,7 @@ FitResult fit_stratified(Workbench& bench, const FitOptions& options) {
   out.lowest = plan.lowest, out.highest = plan.highest, out.iterations = plan.lengths[0];
   out.particles = plan.chains.back().particles, out.law_particles = plan.chains.back().law_particles;
   out.intervals = intervals(model, out.value, covariance, known);
-  if (found.out_of_time)
-    out.warnings.push_back("the time granted was used up before the Monte Carlo error reached its target");
+  if (found.out_of_time) out.warnings.emplace_back(kOutOfTime);
   check(bench, pilot, found, out);
   return out;
 }
@@ -289,23 +311,28 @@ MatrixXd complete_data_scale(Workbench& bench, const ChainOptions& chain, int le
   return p.complete.diagonal().cwiseInverse().asDiagonal();
 }
 
-FitResult fit(const Problem& problem, const FitOptions& options, TaskRunner& runner, FitObserver& observer) {
-  const std::size_t values = observed_values(problem.data()), parameters = problem.model().parameters().size();
+void require_enough(const Model& model, const Data& data) {
+  const std::size_t values = observed_values(data), parameters = model.parameters().size();
   if (values < parameters)
     throw InputError(fmt::format(
         "{}: {} observed value{} cannot determine {} parameters; take more data, or make parameters constants",
-        problem.data().source, values, values == 1 ? "" : "s", parameters));
+        data.source, values, values == 1 ? "" : "s", parameters));
+}
+
+FitResult fit(const Problem& problem, const FitOptions& options, TaskRunner& runner, FitObserver& observer) {
+  require_enough(problem.model(), problem.data());
   Workbench bench{problem, runner, observer, options.seed};
   FitResult out = options.estimator == Estimator::stratified   ? fit_stratified(bench, options)
                   : options.estimator == Estimator::quadrature ? fit_by_quadrature(bench, options)
                                                                : fit_replicated(bench, options);
+  const std::size_t values = observed_values(problem.data()), parameters = problem.model().parameters().size();
   if (values < kFew * parameters)
     out.warnings.push_back(
         fmt::format("few data: {} observed value{} for {} parameter{}; standard errors and intervals hold for many",
                     values, values == 1 ? "" : "s", parameters, parameters == 1 ? "" : "s"));
   if (out.reprojections > 0)
     out.warnings.push_back(
-        fmt::format("{} times a chain left its compact set and was returned to the start", out.reprojections));
+        fmt::format("{} times a chain went too far and was returned to the start", out.reprojections));
   out.particle_steps = bench.particle_steps;
   return out;
 }

@@ -18,6 +18,7 @@ struct FitOptions {
   // below a tenth of its standard error. Paper and single take 200 replicates unless told.
   std::optional<std::size_t> replicates;
   std::optional<double> tolerance;
+  bool limited_time = false;  // the runner may say that the time is up; then it is asked more often
   std::uint64_t seed = 1;
 };
 
@@ -45,6 +46,9 @@ Eigen::MatrixXd complete_data_scale(Workbench&, const ChainOptions&, int level, 
 std::vector<std::optional<Interval>> intervals(const Model&, const std::vector<double>& theta,
                                                const Eigen::MatrixXd& covariance, const std::vector<bool>& known);
 
-// Throws NumericalError, and Stopped where the runner was asked to stop.
+// Throws InputError where there are fewer observed values than parameters.
+void require_enough(const Model&, const Data&);
+
+// Throws InputError as above, NumericalError, and Stopped where the runner was asked to stop.
 FitResult fit(const Problem&, const FitOptions&, TaskRunner&, FitObserver&);
 }  // namespace mckean

@@ -72,11 +72,12 @@ ChainOptions MultilevelEstimator::chain_options(int level) const {
 }
 
 double MultilevelEstimator::expected_cost(std::uint32_t replicate) const {
-  if (options_.kind == EstimatorOptions::Kind::single) return 1;
-  const auto [level, p] = draw_cell(replicate);
+  const bool single = options_.kind == EstimatorOptions::Kind::single;
+  const auto [level, p] = single ? std::pair(options_.highest, 0) : draw_cell(replicate);
   const ChainOptions o = chain_options(level);
   return static_cast<double>((o.particles * problem_.data().series.size() + 2 * o.law_particles) *
-                             problem_.schedule(level).grid.steps() * iterations_[static_cast<std::size_t>(p)]);
+                             problem_.schedule(level).grid.steps() *
+                             (single ? options_.iterations : iterations_[static_cast<std::size_t>(p)]));
 }
 
 Replicate MultilevelEstimator::operator()(std::uint32_t replicate, std::stop_token stop) const {

@@ -196,6 +196,18 @@ class Results(Estimation):
             self.assertNotEqual(self.fit("k.toml", "k.csv", *SINGLE, "--step", step)["estimate"], usual)
         self.assertEqual(self.fit("k.toml", "k.csv", *SINGLE[:4], "--levels", "2", *SINGLE[6:])["levels"], [2, 2])
 
+    def test_until_it_is_precise_enough_or_time_is_up(self):
+        single = tuple(x for x in SINGLE if x not in ("--replicates", SINGLE[SINGLE.index("--replicates") + 1]))
+        first = self.fit("k.toml", "k.csv", *single, "--replicates", 200)
+        error = first["estimate"]["theta"]["mc_se"]
+        enough = self.fit("k.toml", "k.csv", *single, "--tolerance", 2 * error)
+        self.assertEqual(enough["replicates"], 200)
+        more = self.fit("k.toml", "k.csv", *single, "--tolerance", error / 1.5)
+        self.assertGreater(more["replicates"], 400)
+        self.assertLessEqual(more["estimate"]["theta"]["mc_se"], error / 1.5)
+        stopped = self.fit("k.toml", "k.csv", *single, "--replicates", 4_000_000, "--budget", "0.2s")
+        self.assertIn("time granted was used up", " ".join(stopped["warnings"]))
+
     def test_tables(self):
         table = self.succeed("score", "k.toml", "k.csv", *SCORE)
         self.assertRegex(table, r"^parameter .*\ntheta +0\.4 .*\nlevel 2, 3 chains")
@@ -285,6 +297,28 @@ class Refusals(Estimation):
             out = ("--out", "s.csv") if command == "smooth" else ()
             self.refuse_all((command, "k.toml", "k.csv", *out), table)
 
+    def test_options_without_use(self):
+        for estimator, options in {
+            "stratified": ("--level-weight=1", "--length-weight=1", "--chain-length=2^p"),
+            "paper": ("--iterations=9", "--starts=2"),
+            "single": ("--p-max=2", "--chain-length=2^p"),
+            "quadrature": ("--particles=9", "--replicates=9", "--tolerance=1", "--budget=9s", "--step=1", "--full-normals"),
+        }.items():
+            for option in options:
+                with self.subTest(estimator=estimator, option=option):
+                    says = (option.split("=")[0], f"no meaning for --estimator {estimator}")
+                    self.refuse("fit", "k.toml", "k.csv", "--estimator", estimator, option, says=says)
+        self.refuse("fit", "k.toml", "k.csv", "--step", "2", says=("--step 2", "all of G,N0,RHO"))
+        self.succeed("fit", "k.toml", "k.csv", "--run", "q", "--estimator", "quadrature")
+        self.refuse("resume", "q", "--replicates", 9, says="no meaning for --estimator quadrature")
+
+    def test_fewer_values_than_parameters(self):
+        self.write("d.csv", "t,y\n1,4.2\n2,NA\n")
+        says = ("d.csv: 1 observed value cannot determine 4 parameters",)
+        self.refuse("fit", MODELS / "mean-field-ou.toml", "d.csv", says=says)
+        few = self.fit("k.toml", "d.csv", "--estimator", "quadrature")
+        self.assertIn("few data: 1 observed value for 1 parameter", " ".join(few["warnings"]))
+
     def test_places_that_cannot_be_written(self):
         smooth = ("smooth", "k.toml", "k.csv", *SCORE)
         self.refuse(*smooth, says=("--out is required", "'mckean smooth --help'"))
@@ -311,7 +345,7 @@ class Failures(Estimation):
     def test_steps_that_are_too_long(self):
         short = ("--levels", "2:2", "--replicates", 4, "--estimator", "single")
         long = ("--no-run", *CHAINS, *short, "--step", "1e6,0,0.6")
-        says = ("replicate 0, level 2, iteration ", "at theta = ", "left 20 growing compact sets", "lower --step")
+        says = ("replicate ", "level 2, iteration ", "at theta = ", "left 20 growing compact sets", "lower --step")
         for json in ([], ["--json"]):
             self.refuse("fit", "k.toml", "k.csv", *long, "--set", "K=-1", *json, says=says, status=FAILED)
         ou = (MODELS / "mean-field-ou.toml", "k.csv")
