@@ -23,8 +23,9 @@ std::string file_text(const std::string& path) {
 
 void run(const Options& o, World& world) {
   const Model model = read_model(o.model, o.overrides());  // its errors before anything is created
-  o.require_use(*o.command);
   check_settings(o, model, read_data(o.data, model.columns()));
+  for (const auto& note : o.without_use(*o.command))
+    if (world.first()) fmt::print(stderr, "mckean: warning: {}; it is ignored\n", note);
   const RunInput input{o.to_json(), file_text(o.model), file_text(o.data)};
   const RunOptions how{.threads = o.threads, .show_progress = !o.quiet && !o.json, .verbose = o.verbose};
   if (o.no_run) {

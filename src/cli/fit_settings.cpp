@@ -52,7 +52,7 @@ void FitSettings::add_to(CLI::App& app) {
   app.add_flag("--quiet", quiet, "no progress");
 }
 
-void FitSettings::require_use(const CLI::App& command) const {
+std::vector<std::string> FitSettings::without_use(const CLI::App& command) const {
   struct Use {
     const char* option;
     std::vector<std::string> estimators;
@@ -73,14 +73,14 @@ void FitSettings::require_use(const CLI::App& command) const {
                       {"--level-weight", {"paper"}},
                       {"--length-weight", {"paper"}},
                       {"--chain-length", {"paper"}}};
+  std::vector<std::string> out;
   for (const auto& [option, estimators] : uses) {
     const CLI::Option* given = command.get_option_no_throw(option);
     if (given != nullptr && given->count() > 0 && std::ranges::find(estimators, estimator) == estimators.end())
-      throw InputError(fmt::format("{} has no meaning for --estimator {}, only for {}", option, estimator,
-                                   fmt::join(estimators, ", ")));
+      out.push_back(fmt::format("{} has no meaning for --estimator {}, only for {}", option, estimator,
+                                fmt::join(estimators, ", ")));
   }
-  if (estimator == "stratified" && std::ranges::count(step, ',') < 2 && !step.empty())
-    throw InputError(fmt::format("--step {}: the stratified estimator chooses all of G,N0,RHO or none", step));
+  return out;
 }
 
 Json FitSettings::to_json() const {

@@ -18,8 +18,8 @@ struct FitSettings : ChainCommand {
   std::string budget;
   bool quiet = false, verbose = false;  // these two, and the number of threads, are no settings of the run
 
-  // Throws InputError where an option was given that the estimator has no use for.
-  void require_use(const CLI::App& command) const;
+  // What to say of each option that was given and that the estimator has no use for.
+  std::vector<std::string> without_use(const CLI::App& command) const;
 
   // Everything that the result depends on.
   nlohmann::ordered_json to_json() const;

@@ -20,7 +20,8 @@ struct Options {
 void run(const Options& o, World& world) {
   Run run =
       Run::open(world, o.folder, {.threads = o.threads, .show_progress = !o.json && !o.quiet, .verbose = o.verbose});
-  FitSettings::from_json(run.input().settings).require_use(*o.command);
+  for (const auto& problem : FitSettings::from_json(run.input().settings).without_use(*o.command))
+    throw InputError(problem);
   if (o.replicates) run.change_setting("replicates", *o.replicates);
   if (o.tolerance) run.change_setting("tolerance", *o.tolerance);
   if (!o.budget.empty()) run.change_setting("budget", o.budget);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "cli/run_fit.hpp"
@@ -58,6 +59,8 @@ PilotOptions pilot_options(const FitSettings& s, const ChainOptions& chain) {
   if (!s.levels.empty()) o.levels = parse_levels(s.levels);
   if (!s.particles.empty()) o.particles = Rule(s.particles, "--particles");
   if (!s.law_particles.empty()) o.law_particles = Rule(s.law_particles, "--law-particles");
+  if (!s.step.empty() && std::ranges::count(s.step, ',') < 2)
+    throw InputError(fmt::format("--step {}: for the stratified estimator give all of G,N0,RHO or none", s.step));
   if (!s.step.empty()) o.step = parse_step(s.step);
   if (s.iterations > 0) o.iterations = s.iterations;
   if (!s.most_p.empty()) {

@@ -35,6 +35,7 @@ class Kill(FitTest):
                 kills += 1
             out, err = process.communicate()
             if ended:  # too soon, on a machine whose pace changes: another run for the rest of the kills
+                self.assertEqual(process.returncode, 0, err)
                 self.assertEqual(without_clock(json.loads(out)), reference, err)
                 shutil.rmtree(store.parent)
                 kept = {}
