@@ -17,6 +17,7 @@ constexpr double kDigitWidth = 7;
 std::vector<Tick> linear_ticks(const Axis& axis, std::size_t most) {
   const double range = axis.high - axis.low;
   double step = std::pow(10, std::floor(std::log10(range)) - 2);
+  if (axis.whole) step = std::max(step, 1.0);
   // 1, 2, 5, 10, 20, … until they are few enough.
   for (int k = 0; std::floor(axis.high / step) - std::ceil(axis.low / step) + 1 > static_cast<double>(most); ++k)
     step *= k % 3 == 1 ? 2.5 : 2;
@@ -49,7 +50,7 @@ std::vector<Tick> log_ticks(const Axis& axis, std::size_t most) {
   for (int each = 1;; ++each)
     if (auto out = within({1}, each); out.size() <= most)
       // Less than a decade that contains no such number.
-      return out.size() > 1 ? out : linear_ticks({axis.low, axis.high}, most);
+      return out.size() > 1 ? out : linear_ticks({axis.low, axis.high, false, axis.whole}, most);
 }
 }  // namespace
 

@@ -10,6 +10,7 @@ namespace mckean::report {
 struct Axis {
   double low = 0, high = 1;
   bool log = false;
+  bool whole = false;  // ticks at whole numbers only
 
   double place(double value) const;  // 0 at low, 1 at high
   bool shows(double value) const;    // finite, and positive where logarithmic

@@ -33,13 +33,13 @@ std::vector<double> best_shares(const std::vector<Cell>& cells, std::size_t p) {
 std::string table(const Context& c) {
   const auto& cells = c.facts.cells;
   Table t{"Cells of the multilevel sum",
-          {"level", "p", "replicates", "parameter", "mean", "standard deviation", "particle-steps", "a replicate"},
+          {"level", "p", "parameter", "replicates", "mean", "standard deviation", "particle-steps", "a replicate"},
           {},
-          1};
+          3};
   for (const Cell& cell : cells)
     for (std::size_t p = 0; p < c.facts.theta.size() && t.rows.size() < kMostRows; ++p)
       t.rows.push_back({level_name(c, cell, cells.front().level), fmt::format("{}", cell.p),
-                        number(static_cast<double>(cell.count)), code(c.facts.estimates[p].name), number(cell.mean[p]),
+                        code(c.facts.estimates[p].name), number(static_cast<double>(cell.count)), number(cell.mean[p]),
                         std::isfinite(cell.sd[p]) ? number(cell.sd[p]) : "–",
                         number(static_cast<double>(cell.particle_steps)),
                         short_number(static_cast<double>(cell.particle_steps) / static_cast<double>(cell.count))});
@@ -52,7 +52,7 @@ std::string by_level(const Context& c, bool variance, std::size_t parameter) {
   const std::string& name = c.facts.estimates[parameter].name;
   Chart chart({variance ? fmt::format("Variance of a replicate, {}", name) : "Cost of a replicate", "level",
                variance ? "variance" : "particle-steps", false, true,
-               fmt::format("{} cells; the table above has the numbers", cells.size())});
+               fmt::format("{} cells; the table above has the numbers", cells.size()), true});
   std::vector<int> lengths;
   for (const Cell& cell : cells)
     if (std::ranges::find(lengths, cell.p) == lengths.end()) lengths.push_back(cell.p);

@@ -104,7 +104,9 @@ void Chart::band(const std::vector<double>& x, const std::vector<double>& low, c
   const Points back = thinned(upper, kMostPoints);
   around.insert(around.end(), back.rbegin(), back.rend());
   shapes_.push_back({Shape::Kind::area, look, std::move(around)});
-  name_it("area", look, name);
+  // One within another is darker.
+  const bool within = std::ranges::count(shapes_, Shape::Kind::area, &Shape::kind) > 1;
+  name_it(within ? "area deep" : "area", look, name);
 }
 
 void Chart::error_bars(const std::vector<double>& x, const std::vector<double>& low, const std::vector<double>& high,
@@ -129,6 +131,7 @@ void Chart::hover(double x, const std::string& text) { hovers_.emplace_back(x, t
 
 std::string Chart::svg(double width, double height, const char* which) const {
   Frame f{0, width - kRight, kTop, height - kBottom, axis_around(xs_, spec_.log_x), axis_around(ys_, spec_.log_y)};
+  f.x.whole = spec_.whole_x;
   for (const Tick& t : ticks(f.y, static_cast<std::size_t>((f.bottom - f.top) / 36)))
     f.left = std::max(f.left, text_width(t.label) + kTickGap + 2);
   std::string out = fmt::format("<svg class=\"{}\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"{}. {}\">",

@@ -20,6 +20,7 @@ class Chart {
     std::string x, y;   // names of the axes
     bool log_x = false, log_y = false;
     std::string description = {};  // the numbers in a sentence, for those who do not see the chart
+    bool whole_x = false;          // x counts
   };
   explicit Chart(Spec spec) : spec_(std::move(spec)) {}
 

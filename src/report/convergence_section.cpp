@@ -19,7 +19,8 @@ std::string settling(const Context& c, const std::vector<Running>& all, std::siz
   Points line;
   Chart chart({fmt::format("{} with more replicates", name), "replicates", name, true, false,
                fmt::format("{} after {} replicates, {} after {}", short_number(all.front().value[p], 5),
-                           all.front().replicates, short_number(all.back().value[p], 5), all.back().replicates)});
+                           all.front().replicates, short_number(all.back().value[p], 5), all.back().replicates),
+               true});
   for (const Running& r : all) {
     const double n = static_cast<double>(r.replicates);
     line.emplace_back(n, r.value[p]);

@@ -1,6 +1,8 @@
 // The estimate with its intervals.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/html.hpp"
 #include "report/sections.hpp"
 
@@ -45,9 +47,9 @@ std::string estimate_section(const Context& c) {
                : "The numbers are those reached so far; standard errors are known at the end.</p>\n";
     out += "<p>To finish it: " + code("mckean resume " + c.input.run["run"].get<std::string>()) + "</p>\n";
   }
-  Table t{"Estimate", {"parameter", "estimate", "Monte Carlo error", "standard error", "95 % from", "to"}, {}, 1};
+  Table t{"Estimate", {"parameter", "estimate", "95 % from", "to", "standard error", "Monte Carlo error"}, {}, 1};
   for (const Estimate& e : f.estimates)
-    t.rows.push_back({code(e.name), cell(e.value), cell(e.mc_se), cell(e.std_error), cell(e.lower), cell(e.upper)});
+    t.rows.push_back({code(e.name), cell(e.value), cell(e.lower), cell(e.upper), cell(e.std_error), cell(e.mc_se)});
   out += to_html(t);
   if (f.finished) out += likelihood_line(c.input.run["result"]);
   return out + reading(c);

@@ -33,7 +33,6 @@ std::string mi(std::string_view name) {
   return fmt::format("<mi>{}</mi>", escaped(name));
 }
 
-std::string in_parentheses(const std::string& inner) { return "<mrow><mo>(</mo>" + inner + "<mo>)</mo></mrow>"; }
 std::string wrap(const Math& m, int at_least) { return m.precedence >= at_least ? m.text : in_parentheses(m.text); }
 
 constexpr std::string_view kMinus = "<mo form=\"prefix\">−</mo>";
@@ -116,6 +115,13 @@ Math node(Expr e, const Math* a) {
 }
 }  // namespace
 
+// They grow with fractions and matrices alone: a browser without a font for formulas makes too much of a prime.
+std::string in_parentheses(const std::string& inner) {
+  const bool tall = inner.find("<mfrac") != std::string::npos || inner.find("<mtable") != std::string::npos;
+  const char* const stretch = tall ? "" : " stretchy=\"false\"";
+  return fmt::format("<mrow><mo{0}>(</mo>{1}<mo{0}>)</mo></mrow>", stretch, inner);
+}
+
 std::string mathml_number(double v) {
   const std::string text = number_to_text(v < 0 ? -v : v);
   const std::size_t e = text.find('e');
@@ -135,7 +141,7 @@ std::string mathml_name(const std::string& name) {
 std::string mathml(const Symbol& s) {
   std::string out = mathml_name(s.name);
   if (s.index >= 0) out = fmt::format("<msub>{}<mn>{}</mn></msub>", out, s.index + 1);
-  if (s.kind == Kind::other_state) out = fmt::format("<msup>{}<mo>′</mo></msup>", out);
+  if (s.kind == Kind::other_state) out = fmt::format("<mrow>{}<mo lspace=\"0\" rspace=\"0\">′</mo></mrow>", out);
   return out;
 }
 
@@ -149,7 +155,6 @@ std::string mathml(Expr root) {
   return "<mrow>" + done.at(root.id()).text + "</mrow>";
 }
 
-std::string mrow(const std::vector<std::string>& parts) { return fmt::format("<mrow>{}</mrow>", fmt::join(parts, "")); }
 std::string mo(const std::string& op) { return fmt::format("<mo>{}</mo>", op); }
 
 std::string display(const std::string& math, const std::string& text) {

@@ -42,10 +42,9 @@ std::string matrix(const std::vector<std::vector<Expr>>& rows) {
 std::string dynamics(const ModelSpec& spec, const StateSpec& state) {
   const auto drift = std::ranges::find(spec.drifts, state.name, &std::pair<std::string, Expr>::first);
   std::string math = d_of(mathml_name(state.name)) + mo("="), text = fmt::format("d{} = ", state.name);
-  const auto bracketed = [](const std::string& inner) { return "<mrow><mo>(</mo>" + inner + "<mo>)</mo></mrow>"; };
   const bool moves = drift != spec.drifts.end() && !drift->second.is_number(0);
   if (moves) {
-    math += bracketed(mathml(drift->second)) + d_of("<mi>t</mi>");
+    math += in_parentheses(mathml(drift->second)) + d_of("<mi>t</mi>");
     text += fmt::format("({}) dt", to_text(drift->second));
   }
   const auto* rows = diffusion_of(spec, state.name);
@@ -54,8 +53,8 @@ std::string dynamics(const ModelSpec& spec, const StateSpec& state) {
     const Expr sigma = (*rows)[0][0];
     if (!sigma.is_number(0)) {
       const bool plain = sigma.op() == Op::symbol || sigma.is_number();
-      math += (moves ? mo("+") : "") + (plain ? mathml(sigma) : bracketed(mathml(sigma))) +
-              d_of("<msub><mi>W</mi>" + mathml_name(state.name) + "</msub>");
+      math += (moves ? mo("+") : "") + (plain ? mathml(sigma) : in_parentheses(mathml(sigma))) +
+              d_of(spec.states.size() == 1 ? "<mi>W</mi>" : "<msub><mi>W</mi>" + mathml_name(state.name) + "</msub>");
       text += fmt::format("{}({}) dW", moves ? " + " : "", to_text(sigma));
     } else if (!moves) {
       math += "<mn>0</mn>";
@@ -74,20 +73,19 @@ bool all_equal(const std::vector<double>& v) {
 
 std::string start(const StateSpec& state) {
   if (!all_equal(state.start) || !all_equal(state.start_sd)) return "";
-  std::string math = mathml_name(state.name) + "<mo>(</mo><mn>0</mn><mo>)</mo>";
+  std::string math = mathml_name(state.name) + in_parentheses("<mn>0</mn>");
   if (state.start_sd[0] == 0)
     return display(math + mo("=") + mathml_number(state.start[0]),
                    fmt::format("{}(0) = {}", state.name, state.start[0]));
-  math += mo("∼") + "<mi>normal</mi><mo>(</mo>" + mathml_number(state.start[0]) + "<mo>,</mo>" +
-          mathml_number(state.start_sd[0]) + "<mo>)</mo>";
+  math += mo("∼") + "<mi>normal</mi>" +
+          in_parentheses(mathml_number(state.start[0]) + "<mo>,</mo>" + mathml_number(state.start_sd[0]));
   return display(math, fmt::format("{}(0) ~ normal({}, {})", state.name, state.start[0], state.start_sd[0]));
 }
 
 std::string observation(const std::string& name, const Density& d) {
   if (d.distribution == Distribution::custom)
-    return shown(
-        "<mi>log</mi><mi>p</mi><mo>(</mo>" + mathml_name(name) + "<mo>)</mo>" + mo("=") + mathml(d.log_density),
-        fmt::format("log p({}) = {}", name, to_text(d.log_density)));
+    return shown("<mi>log</mi><mi>p</mi>" + in_parentheses(mathml_name(name)) + mo("=") + mathml(d.log_density),
+                 fmt::format("log p({}) = {}", name, to_text(d.log_density)));
   std::string arguments, text;
   for (std::size_t i = 0; i < d.arguments.size(); ++i) {
     arguments += (i ? "<mo>,</mo>" : "") + mathml(d.arguments[i]);
@@ -121,10 +119,12 @@ std::string model_section(const Model& model) {
              ? "; no particle feels another.</p>\n"
              : ", whose drift depends on its own law μ<sub>t</sub>; a prime marks another particle, "
                "drawn from that law.</p>\n";
+  const auto sum = [](Expr e) { return e.op() == Op::add || e.op() == Op::sub || e.op() == Op::neg; };
   for (const auto& [name, kernel] : spec.interactions)
-    out += shown(mathml_name(name) + mo("=") + "<mo>∫</mo>" + mathml(kernel) +
-                     "<msub><mi>μ</mi><mi>t</mi></msub><mo>(</mo>" + d_of("<msup><mi>x</mi><mo>′</mo></msup>") +
-                     "<mo>)</mo>",
+    out += shown(mathml_name(name) + mo("=") + "<mo>∫</mo>" +
+                     (sum(kernel) ? in_parentheses(mathml(kernel)) : mathml(kernel)) +
+                     "<msub><mi>μ</mi><mi>t</mi></msub>" +
+                     in_parentheses(d_of("<mi>x</mi><mo lspace=\"0\" rspace=\"0\">′</mo>")),
                  fmt::format("{} = mean over the law of {}", name, to_text(kernel)));
   for (const StateSpec& state : spec.states) out += dynamics(spec, state);
   for (const StateSpec& state : spec.states) {

@@ -49,20 +49,21 @@ pre code { overflow-wrap: normal; font-size: .82rem; }
 math { font-size: 1.12rem; }
 table { border-collapse: collapse; margin: 1rem auto; font-size: .92rem; font-variant-numeric: tabular-nums; }
 caption { text-align: left; color: var(--muted); padding-bottom: .3rem; }
-th, td { padding: .28rem .7rem; text-align: right; border-bottom: 1px solid var(--rule); vertical-align: top; }
+th, td { padding: .28rem .7rem; text-align: right; border-bottom: 1px solid var(--rule); vertical-align: top; white-space: nowrap; }
 thead th { border-bottom: 2px solid var(--muted); }
 tbody th { font-weight: normal; }
 th.text, td.text { text-align: left; }
-td.text { overflow-wrap: anywhere; }
+td.text { overflow-wrap: anywhere; white-space: normal; }
 figure { margin: 1rem auto; }
 .charts { display: grid; grid-template-columns: 1fr 1fr; gap: 1.2rem 1.5rem; }
 .chart { grid-column: 1 / -1; min-width: 0; }
 .chart.half { grid-column: auto; }
-.chart.half:only-child { grid-column: 1 / -1; max-width: 34rem; width: 100%; margin: 0 auto; }
+.chart.half:only-child { grid-column: 1 / -1; max-width: 27rem; width: 100%; margin: 0 auto; }
 .chart .title { margin: 0; font-weight: 600; }
 .legend { display: flex; flex-wrap: wrap; gap: .1rem 1rem; list-style: none; margin: .1rem 0 .3rem; padding: 0; font-size: .85rem; color: var(--muted); }
 .swatch { display: inline-block; width: 1.3rem; height: 0; margin-right: .4rem; vertical-align: middle; border-top: 2.5px solid; }
 .swatch.area { height: .75rem; border: 0; background: currentColor; opacity: .3; }
+.swatch.deep { opacity: .55; }
 .swatch.dot { width: .5rem; height: .5rem; border: 0; border-radius: 50%; background: currentColor; }
 .swatch.c1 { color: var(--c1); } .swatch.c2 { color: var(--c2); } .swatch.c3 { color: var(--c3); }
 .swatch.c4 { color: var(--c4); } .swatch.ref { color: var(--ref); border-top-style: dashed; }

@@ -18,7 +18,8 @@ std::string chart_of(const Context& c, const Traces& traces, std::size_t p) {
   const Trace& first = traces.traces.front();
   Chart chart({fmt::format("Chains of {}", name), "iteration", name, false, false,
                fmt::format("{} chains from {}; the first ends at {}", traces.traces.size(),
-                           short_number(first.theta.front()[p], 5), short_number(first.theta.back()[p], 5))});
+                           short_number(first.theta.front()[p], 5), short_number(first.theta.back()[p], 5)),
+               true});
   for (std::size_t k = 0; k < traces.traces.size(); ++k) {
     Points line;
     for (std::size_t n = 0; n < traces.traces[k].theta.size(); ++n)
