@@ -11,8 +11,8 @@
 namespace mckean::report {
 namespace {
 
-constexpr double kRoom = 0.04;  // of the range, at either end
-constexpr double kDigitWidth = 7;
+constexpr double kRoom = 0.04;                          // of the range, at either end
+constexpr double kDigitWidth = 7.7, kSignWidth = 10.5;  // of 12 px DejaVu Sans, which is wide
 
 std::vector<Tick> linear_ticks(const Axis& axis, std::size_t most) {
   const double range = axis.high - axis.low;
@@ -82,8 +82,12 @@ std::vector<Tick> ticks(const Axis& axis, std::size_t most) {
 }
 
 double text_width(const std::string& text) {
-  // Bytes that continue a character take no room.
-  return kDigitWidth * static_cast<double>(std::ranges::count_if(
-                           text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  double width = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte & 0xC0) == 0x80) continue;  // it continues a character
+    width += byte < 0x80 ? kDigitWidth : kSignWidth;
+  }
+  return width;
 }
 }  // namespace mckean::report

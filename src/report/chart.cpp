@@ -133,7 +133,7 @@ std::string Chart::svg(double width, double height, const char* which) const {
   Frame f{0, width - kRight, kTop, height - kBottom, axis_around(xs_, spec_.log_x), axis_around(ys_, spec_.log_y)};
   f.x.whole = spec_.whole_x;
   for (const Tick& t : ticks(f.y, static_cast<std::size_t>((f.bottom - f.top) / 36)))
-    f.left = std::max(f.left, text_width(t.label) + kTickGap + 2);
+    f.left = std::max(f.left, text_width(t.label) + kTickGap + 3);
   std::string out = fmt::format("<svg class=\"{}\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"{}. {}\">",
                                 which, width, height, escaped(spec_.title), escaped(spec_.description));
   out += axes(f, spec_.x, spec_.y, height);
