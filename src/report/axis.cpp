@@ -25,7 +25,7 @@ std::vector<Tick> linear_ticks(const Axis& axis, std::size_t most) {
   const double largest = std::max(std::abs(axis.low), std::abs(axis.high));
   const bool plain = largest < 1e6 && decimals <= 6;
   std::vector<Tick> out;
-  for (double k = std::ceil(axis.low / step); k * step <= axis.high; ++k) {
+  for (double k = std::ceil(axis.low / step); k <= std::floor(axis.high / step); ++k) {
     const double value = k == 0 ? 0 : k * step;
     std::string label = plain ? fmt::format("{:.{}f}", value, decimals)
                               : short_number(value, static_cast<int>(std::log10(largest / step)) + 2);
@@ -46,7 +46,7 @@ std::vector<Tick> log_ticks(const Axis& axis, std::size_t most) {
     return out;
   };
   for (const auto& factors : {std::vector<double>{1, 2, 5}, std::vector<double>{1, 3}})
-    if (const auto out = within(factors, 1); out.size() <= most && out.size() > 1) return out;
+    if (auto out = within(factors, 1); out.size() <= most && out.size() > 1) return out;
   for (int each = 1;; ++each)
     if (auto out = within({1}, each); out.size() <= most)
       // Less than a decade that contains no such number.

@@ -29,7 +29,7 @@ struct Frame {
 // As many ticks as have room.
 std::vector<Tick> fitting_ticks(const Axis& axis, double length) {
   for (std::size_t most = 9; most > 2; --most) {
-    const auto out = ticks(axis, most);
+    auto out = ticks(axis, most);
     double widest = 0;
     for (const Tick& t : out) widest = std::max(widest, text_width(t.label));
     if ((widest + 2 * kTickGap) * static_cast<double>(out.size()) <= length) return out;
@@ -81,13 +81,13 @@ void Chart::name_it(const char* kind, Look look, const std::string& name) {
   if (!name.empty()) legend_.push_back({fmt::format("{} {}", kind, look_name(look)), name});
 }
 
-void Chart::line(Points points, Look look, const std::string& name) {
+void Chart::line(const Points& points, Look look, const std::string& name) {
   see(points);
   shapes_.push_back({Shape::Kind::line, look, thinned(points, kMostPoints)});
   name_it("line", look, name);
 }
 
-void Chart::dots(Points points, Look look, const std::string& name) {
+void Chart::dots(const Points& points, Look look, const std::string& name) {
   see(points);
   shapes_.push_back({Shape::Kind::dots, look, thinned(points, kMostPoints)});
   name_it("dot", look, name);

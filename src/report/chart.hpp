@@ -25,8 +25,8 @@ class Chart {
   explicit Chart(Spec spec) : spec_(std::move(spec)) {}
 
   // `name` is what the legend says; nothing where it is empty.
-  void line(Points, Look, const std::string& name = {});
-  void dots(Points, Look, const std::string& name = {});
+  void line(const Points&, Look, const std::string& name = {});
+  void dots(const Points&, Look, const std::string& name = {});
   void band(const std::vector<double>& x, const std::vector<double>& low, const std::vector<double>& high, Look,
             const std::string& name = {});
   void error_bars(const std::vector<double>& x, const std::vector<double>& low, const std::vector<double>& high, Look);

@@ -15,6 +15,7 @@ namespace mckean::report {
 namespace {
 
 constexpr std::size_t kMostPanels = 4;
+constexpr double kMostDisagreement = 1.2;
 
 // The first series only: given θ, the others have no part in their paths.
 Data first_series(const Data& data, std::size_t count) {
@@ -46,10 +47,24 @@ std::string series_text(const Data& data, std::size_t s) {
   return data.series.size() > 1 ? fmt::format(", series {}", data.series[s].name) : "";
 }
 
+// Gelman and Rubin's ratio: 1 where chains agree with each other.
+double disagreement(const std::vector<std::vector<double>>& chains) {
+  const double n = static_cast<double>(chains[0].size()), m = static_cast<double>(chains.size());
+  double within = 0, between = 0, all = 0;
+  std::vector<double> means;
+  for (const auto& chain : chains) {
+    const Smoothed s = summarise_draws(chain);
+    means.push_back(s.mean), within += s.sd * s.sd / m, all += s.mean / m;
+  }
+  for (const double mean : means) between += (mean - all) * (mean - all) / (m - 1);
+  return within > 0 ? std::sqrt((n - 1) / n + between / within) : 1;
+}
+
 struct Smoothing {
   std::string problem;  // why there is none
   std::optional<SmoothingPlan> plan;
   std::vector<std::vector<std::vector<Smoothed>>> value;  // series, component, row
+  double disagreement = 1;                                // of the chains, at all but 5 % of the places
 };
 
 Smoothing smooth(const Context& c, const Data& data) {
@@ -79,15 +94,23 @@ Smoothing smooth(const Context& c, const Data& data) {
                                 {seed_of(c.input.options.seed, "report"), static_cast<std::uint32_t>(r), plan.level},
                                 {.iterations = plan.iterations, .burn_in = plan.burn_in}, steps[r]);
     });
+    std::vector<double> ratios;
     for (std::size_t s = 0; s < data.series.size(); ++s) {
       out.value.emplace_back(c.input.model.dimension());
       for (std::size_t k = 0; k < c.input.model.dimension(); ++k)
         for (std::size_t row = 0; row < data.series[s].times.size(); ++row) {
           std::vector<double> all;
-          for (const auto& chain : chains) all.insert(all.end(), chain[s][k][row].begin(), chain[s][k][row].end());
+          std::vector<std::vector<double>> each;
+          for (const auto& chain : chains) {
+            each.push_back(chain[s][k][row]);
+            all.insert(all.end(), each.back().begin(), each.back().end());
+          }
           out.value[s][k].push_back(summarise_draws(std::move(all)));
+          ratios.push_back(disagreement(each));
         }
     }
+    std::ranges::sort(ratios);
+    out.disagreement = quantile(ratios, 0.95);
   } catch (const NumericalError& e) {
     out.problem = e.what();
   }
@@ -209,6 +232,11 @@ std::string data_section(const Context& c) {
                        data.series.size() == 1 ? "one is" : fmt::format("{} are", data.series.size()));
   if (smoothing.problem.empty() && components.size() < c.input.model.dimension())
     out += others(c, smoothing, components);
+  if (smoothing.disagreement > kMostDisagreement)
+    out += fmt::format(
+        "<p>The chains behind this figure are too short, or have too few particles, to agree with each other (ratio of "
+        "Gelman and Rubin {}): mean and band are rough. {} with more {} computes better ones.</p>\n",
+        short_number(smoothing.disagreement), code("mckean smooth"), code("--particles"));
   std::string caption = "The observations.";
   if (smoothing.problem.empty()) {
     const SmoothingPlan& p = *smoothing.plan;

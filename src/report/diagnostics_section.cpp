@@ -27,7 +27,6 @@ constexpr Advice kAdvice[] = {
     {"heavy tails", "Take more --replicates, and doubt the Monte Carlo error until then."},
     {"does not explain", "Look at this observation: an error in the data, or a model that cannot produce it."},
     {"one-step predictions", "The model misses a feature of the data; standard errors mean little until it has it."},
-    {"exceeds its standard error", "Take more --replicates, or --estimator stratified."},
     {"time granted", "Go on with mckean resume and a larger --budget."},
 };
 

@@ -27,6 +27,13 @@ const std::vector<std::vector<Expr>>* diffusion_of(const ModelSpec& spec, const 
 }
 
 std::string d_of(const std::string& what) { return "<mi mathvariant=\"normal\">d</mi>" + what; }
+const std::string kThinSpace = "<mspace width=\"0.17em\"/>";
+
+// A factor in front of dt or dW.
+std::string factor(Expr e) {
+  const bool plain = e.op() == Op::symbol || (e.is_number() && e.value() >= 0);
+  return (plain ? mathml(e) : in_parentheses(mathml(e))) + kThinSpace;
+}
 
 std::string matrix(const std::vector<std::vector<Expr>>& rows) {
   std::string out = "<mrow><mo>(</mo><mtable>";
@@ -44,7 +51,7 @@ std::string dynamics(const ModelSpec& spec, const StateSpec& state) {
   std::string math = d_of(mathml_name(state.name)) + mo("="), text = fmt::format("d{} = ", state.name);
   const bool moves = drift != spec.drifts.end() && !drift->second.is_number(0);
   if (moves) {
-    math += in_parentheses(mathml(drift->second)) + d_of("<mi>t</mi>");
+    math += factor(drift->second) + d_of("<mi>t</mi>");
     text += fmt::format("({}) dt", to_text(drift->second));
   }
   const auto* rows = diffusion_of(spec, state.name);
@@ -52,8 +59,7 @@ std::string dynamics(const ModelSpec& spec, const StateSpec& state) {
   if (rows->size() == 1 && (*rows)[0].size() == 1) {
     const Expr sigma = (*rows)[0][0];
     if (!sigma.is_number(0)) {
-      const bool plain = sigma.op() == Op::symbol || sigma.is_number();
-      math += (moves ? mo("+") : "") + (plain ? mathml(sigma) : in_parentheses(mathml(sigma))) +
+      math += (moves ? mo("+") : "") + factor(sigma) +
               d_of(spec.states.size() == 1 ? "<mi>W</mi>" : "<msub><mi>W</mi>" + mathml_name(state.name) + "</msub>");
       text += fmt::format("{}({}) dW", moves ? " + " : "", to_text(sigma));
     } else if (!moves) {

@@ -45,12 +45,12 @@ pre code { overflow-wrap: normal; font-size: .82rem; }
 .warnings li { margin-bottom: .5rem; }
 .warnings strong { font-weight: 600; color: var(--alert); overflow-wrap: anywhere; }
 .scroll, .formula { overflow-x: auto; }
-.formula { padding: .15rem 0; }
+.formula { padding: .3rem 0; }
 math { font-size: 1.12rem; }
 table { border-collapse: collapse; margin: 1rem auto; font-size: .92rem; font-variant-numeric: tabular-nums; }
 caption { text-align: left; color: var(--muted); padding-bottom: .3rem; }
 th, td { padding: .28rem .7rem; text-align: right; border-bottom: 1px solid var(--rule); vertical-align: top; white-space: nowrap; }
-thead th { border-bottom: 2px solid var(--muted); }
+thead th { border-bottom: 2px solid var(--muted); white-space: normal; vertical-align: bottom; }
 tbody th { font-weight: normal; }
 th.text, td.text { text-align: left; }
 td.text { overflow-wrap: anywhere; white-space: normal; }
@@ -92,7 +92,8 @@ footer { margin-top: 3rem; color: var(--muted); font-size: .85rem; }
 @media (max-width: 40rem) {
   .charts { grid-template-columns: 1fr; }
   svg.wide { display: none; } svg.narrow { display: block; }
-  th, td { padding: .28rem .45rem; }
+  table { font-size: .82rem; }
+  th, td { padding: .28rem .35rem; }
 }
 @media print {
   :root { color-scheme: light; --back: #fff; --ink: #000; --muted: #444; --rule: #bbb; --grid: #ddd; --soft: #f6f6f6;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "report/thin.hpp"
@@ -44,10 +45,13 @@ TEST(Ticks, Always) {
           ASSERT_LE(all.size(), most);
           for (std::size_t k = 0; k < all.size(); ++k) {
             EXPECT_TRUE(axis.place(all[k].value) > -1e-9 && axis.place(all[k].value) < 1 + 1e-9);
-            if (k > 0) EXPECT_NE(all[k].label, all[k - 1].label) << axis.low << " " << axis.high << " " << most;
-            if (k > 1)
+            if (k > 0) {
+              EXPECT_NE(all[k].label, all[k - 1].label) << axis.low << " " << axis.high << " " << most;
+            }
+            if (k > 1) {
               EXPECT_NEAR(axis.place(all[k].value) - axis.place(all[k - 1].value),
                           axis.place(all[1].value) - axis.place(all[0].value), 1e-6);
+            }
           }
         }
 }
@@ -59,7 +63,9 @@ TEST(Axes, ContainTheirValues) {
       const Axis axis = axis_around(values, log);
       ASSERT_LT(axis.low, axis.high);
       for (const double v : values)
-        if (axis.shows(v)) EXPECT_TRUE(axis.place(v) > 0 && axis.place(v) < 1) << v;
+        if (axis.shows(v)) {
+          EXPECT_TRUE(axis.place(v) > 0 && axis.place(v) < 1) << v;
+        }
       EXPECT_FALSE(axis.shows(nan));
     }
 }
