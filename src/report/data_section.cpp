@@ -86,13 +86,14 @@ Smoothing smooth(const Context& c, const Data& data) {
     options.particles = plan.particles;
     options.law_particles = options.coarse_law_particles = plan.law_particles;
     options.smoother = can_sample_backward(c.input.model) ? Smoother::backward : Smoother::genealogy;
+    options.burn_in = plan.burn_in;
     options.start = c.facts.theta;
     std::vector<SmoothedDraws> chains(plan.chains);
     std::vector<std::uint64_t> steps(plan.chains);
     parallel_for(plan.chains, c.input.threads, [&](std::size_t r) {
       chains[r] = draw_smoothed(problem, options,
                                 {seed_of(c.input.options.seed, "report"), static_cast<std::uint32_t>(r), plan.level},
-                                {.iterations = plan.iterations, .burn_in = plan.burn_in}, steps[r]);
+                                plan.iterations, steps[r]);
     });
     std::vector<double> ratios;
     for (std::size_t s = 0; s < data.series.size(); ++s) {

@@ -43,7 +43,21 @@ struct Recipe {
   ChainOptions chain;
   std::size_t length = 0, half = 0;  // iterations; the difference is that to the value at half
   std::uint64_t seed = 0;
-  bool on_line = false;  // differences are
+  VectorXd centre = {};
+  // On the line and from the centre, without the weight of the start: as cell_replicate has it. Else in θ.
+  bool stratified = false;
+
+  std::vector<double> difference(const Model& model, const std::vector<std::vector<double>>& theta) const {
+    const auto at = [&](std::size_t n) -> VectorXd {
+      if (!stratified) return Eigen::Map<const VectorXd>(theta[n].data(), static_cast<Eigen::Index>(theta[n].size()));
+      double kept = 1;
+      for (std::size_t k = 1; k <= n; ++k) kept *= 1 - chain.step.at(k);
+      return (to_line(model, theta[n]) - centre) / (1 - kept);
+    };
+    VectorXd out = at(length);
+    if (half > 0) out -= at(half);
+    return {out.begin(), out.end()};
+  }
 };
 
 Recipe recipe(const Context& c, const CellDraws& cell) {
@@ -59,7 +73,7 @@ Recipe recipe(const Context& c, const CellDraws& cell) {
     out.chain.start = from_line(c.input.model, plan.centre);
     out.length = plan.lengths.at(p), out.half = p > 0 ? plan.lengths[p - 1] : 0;
     out.seed = seed_of(options.seed, fmt::format("cell {} {}", cell.level, cell.p));
-    out.on_line = true;
+    out.stratified = true, out.centre = plan.centre;
     return out;
   }
   EstimatorOptions settings = options.replicated;
@@ -81,15 +95,7 @@ Trace trace(const Context& c, const CellDraws& cell, std::size_t at, const Recip
     chain.advance();
     out.theta.push_back(chain.theta());
   }
-  const auto& end = out.theta.back();
-  if (recipe.on_line) {
-    const VectorXd difference = to_line(model, end) - to_line(model, out.theta[recipe.half]);
-    out.same = std::ranges::equal(difference, cell.difference[at]);
-  } else {
-    std::vector<double> difference = end;
-    for (std::size_t p = 0; recipe.half > 0 && p < end.size(); ++p) difference[p] -= out.theta[recipe.half][p];
-    out.same = difference == cell.difference[at];
-  }
+  out.same = recipe.difference(model, out.theta) == cell.difference[at];
   return out;
 }
 }  // namespace
@@ -112,7 +118,7 @@ Traces recompute_chains(const Context& c) {
     for (auto cell = draws.rbegin(); cell != draws.rend(); ++cell) {
       if (cell->level != out.level) continue;
       const Recipe how = recipe(c, *cell);
-      const double cost = static_cast<double>(how.length) *
+      const double cost = static_cast<double>(how.length + how.chain.burn_in) *
                           work.iteration(c.problem, out.level, how.chain.particles, 2 * how.chain.law_particles);
       const auto count =
           std::min<std::size_t>({kMostTraces, cell->index.size(), static_cast<std::size_t>(kTraceWork / cost)});
