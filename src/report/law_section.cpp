@@ -67,7 +67,8 @@ std::string law_section(const Context& c) {
   if (!size)
     return paragraph(
         "The law would take too long for a report; 'mckean simulate --paths' writes paths of its particles.");
-  const auto [level, particles] = *size;
+  const int level = size->first;
+  const std::size_t particles = size->second;
   const Grid& grid = c.problem.schedule(level).grid;
   const auto points = spread(grid.time.size(), kMostTimes);
   const auto components = spread(model.dimension(), kMostPanels);
