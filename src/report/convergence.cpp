@@ -56,6 +56,12 @@ std::vector<Running> of_replicates(const Facts& f) {
   return out;
 }
 
+// As the stratified estimator has it: a variance from n replicates is itself uncertain.
+double for_few(std::size_t count) {
+  const double n = static_cast<double>(count);
+  return n > 3 ? (n - 1) / (n - 3) : 1;
+}
+
 std::vector<Running> of_cells(const Input& input, const Facts& f, const VectorXd& centre) {
   std::vector<Running> out;
   std::size_t most = 0;
@@ -75,7 +81,7 @@ std::vector<Running> of_cells(const Input& input, const Facts& f, const VectorXd
       }
       for (Index p = 0; p < u.size(); ++p) {
         u[p] += moments[c].mean(static_cast<std::size_t>(p));
-        variance[p] += moments[c].variance_of_mean(static_cast<std::size_t>(p));
+        variance[p] += moments[c].variance_of_mean(static_cast<std::size_t>(p)) * for_few(moments[c].count());
       }
     }
     const VectorXd error = slopes(input.model, u).cwiseAbs().cwiseProduct(variance.cwiseSqrt());
