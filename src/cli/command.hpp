@@ -57,5 +57,6 @@ void add_fit(CLI::App&, World&);
 void add_profile(CLI::App&, World&);
 void add_resume(CLI::App&, World&);
 void add_export(CLI::App&);
+void add_report(CLI::App&);
 void add_runs(CLI::App&);
 }  // namespace mckean::cli

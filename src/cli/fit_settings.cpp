@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include <algorithm>
+
 #include "estimate/fit.hpp"
 #include "model/number.hpp"
 
@@ -121,6 +123,36 @@ FitSettings FitSettings::from_json(const Json& j) {
   take("length_weight", s.length_weight), take("chain_length", s.chain_length), take("starts", s.starts);
   take("budget", s.budget);
   return s;
+}
+
+namespace {
+
+// For a shell: as it is where that is safe, else in single quotes.
+std::string quoted(const std::string& text) {
+  const std::string safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/";
+  if (!text.empty() && text.find_first_not_of(safe) == std::string::npos) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+}  // namespace
+
+// What differs from the defaults, so that the line is short; --seed in any case.
+std::string FitSettings::command(const std::string& model_file, const std::string& data_file) const {
+  std::string out = fmt::format("mckean fit {} {} --seed {}", quoted(model_file), quoted(data_file), seed);
+  const Json mine = to_json(), usual = FitSettings().to_json();
+  for (const auto& [key, value] : mine.items()) {
+    if (key == "model" || key == "data" || key == "seed" || value == usual[key]) continue;
+    std::string option = "--" + key;
+    std::ranges::replace(option, '_', '-');
+    if (value.is_boolean())
+      out += " " + option;
+    else if (value.is_array())
+      for (const Json& item : value) out += fmt::format(" {} {}", option, quoted(item.get<std::string>()));
+    else
+      out += fmt::format(" {} {}", option, quoted(value.is_string() ? value.get<std::string>() : value.dump()));
+  }
+  return out;
 }
 
 double parse_duration(const std::string& text) {

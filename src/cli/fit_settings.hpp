@@ -24,6 +24,8 @@ struct FitSettings : ChainCommand {
   // Everything that the result depends on.
   nlohmann::ordered_json to_json() const;
   static FitSettings from_json(const nlohmann::ordered_json&);
+  // The command line that gives these settings, for copies of the two files with the given names.
+  std::string command(const std::string& model_file, const std::string& data_file) const;
 };
 
 // "90", "90s", "10m", "2h" in seconds. Throws InputError.

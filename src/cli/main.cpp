@@ -50,6 +50,7 @@ int run_command(mckean::World& world, int argc, char** argv) {
   mckean::cli::add_profile(app, world);
   mckean::cli::add_resume(app, world);
   mckean::cli::add_export(app);
+  mckean::cli::add_report(app);
   mckean::cli::add_runs(app);
   try {
     app.parse(argc, argv);

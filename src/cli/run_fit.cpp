@@ -73,6 +73,8 @@ PilotOptions pilot_options(const FitSettings& s, const ChainOptions& chain) {
   return o;
 }
 
+}  // namespace
+
 FitOptions fit_options(const FitSettings& s, const Model& model) {
   FitOptions o;
   o.estimator = s.estimator == "stratified"   ? Estimator::stratified
@@ -93,6 +95,8 @@ FitOptions fit_options(const FitSettings& s, const Model& model) {
   o.seed = s.seed;
   return o;
 }
+
+namespace {
 
 Json to_json(const Model& model, const FitSettings& s, const FitResult& r, double seconds) {
   Json estimate = Json::object();

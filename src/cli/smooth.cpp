@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include "cli/chain_options.hpp"
+#include "estimate/smoothing.hpp"
 #include "mckean/data.hpp"
 #include "run/parallel.hpp"
 
@@ -17,28 +16,13 @@ struct Options : ChainCommand {
   std::string out;
 };
 
-// Draws of the smoothed state at the rows of one series: component by component, row by row.
-using Draws = std::vector<std::vector<std::vector<double>>>;
-
-double quantile(const std::vector<double>& sorted, double p) {
-  const double at = p * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(at);
-  const double share = at - static_cast<double>(below);
-  return below + 1 < sorted.size() ? (1 - share) * sorted[below] + share * sorted[below + 1] : sorted.back();
-}
-
 std::string row_text(std::vector<double> draws) {
-  const double n = static_cast<double>(draws.size());
-  double mean = 0, squares = 0;
-  for (const double v : draws) mean += v / n;
-  for (const double v : draws) squares += (v - mean) * (v - mean) / std::max(1.0, n - 1);
-  std::ranges::sort(draws);
-  return fmt::format(",{},{},{},{},{}", number_to_text(mean), number_to_text(std::sqrt(squares)),
-                     number_to_text(quantile(draws, 0.05)), number_to_text(quantile(draws, 0.5)),
-                     number_to_text(quantile(draws, 0.95)));
+  const Smoothed s = summarise_draws(std::move(draws));
+  return fmt::format(",{},{},{},{},{}", number_to_text(s.mean), number_to_text(s.sd), number_to_text(s.q05),
+                     number_to_text(s.q50), number_to_text(s.q95));
 }
 
-std::string to_csv(const Model& model, const Schedule& schedule, const std::vector<std::vector<Draws>>& chains) {
+std::string to_csv(const Model& model, const Schedule& schedule, const std::vector<SmoothedDraws>& chains) {
   const Data& data = schedule.data;
   const bool several = data.series.size() > 1;
   std::string text = several ? "series,t" : "t";
@@ -81,20 +65,11 @@ void run(const Options& o) {
   const Problem problem(model, data, o.unit, o.level, o.seed);
   const Schedule& schedule = problem.schedule(o.level);
   o.set_particles(settings, o.level, o.level, schedule.grid.points.size());
-  std::vector<std::vector<Draws>> chains(o.chains);
+  std::vector<SmoothedDraws> chains(o.chains);
   std::vector<std::uint64_t> steps(o.chains);
   parallel_for(o.chains, o.threads, [&](std::size_t r) {
-    Chain chain(problem, settings, {o.seed, static_cast<std::uint32_t>(r), o.level});
-    for (const auto& s : data.series)
-      chains[r].emplace_back(model.dimension(), std::vector<std::vector<double>>(s.times.size()));
-    for (std::size_t n = 0; n < o.iterations; ++n) {
-      chain.move_paths();
-      for (std::size_t s = 0; s < data.series.size(); ++s)
-        for (const auto& visit : schedule.visits[s])
-          for (std::size_t c = 0; c < model.dimension(); ++c)
-            chains[r][s][c][visit.row].push_back(chain.paths()[s][c][visit.point]);
-    }
-    steps[r] = chain.particle_steps();
+    chains[r] =
+        draw_smoothed(problem, settings, {o.seed, static_cast<std::uint32_t>(r), o.level}, o.iterations, steps[r]);
   });
   write_file(o.out, to_csv(model, schedule, chains));
   std::uint64_t total = 0;

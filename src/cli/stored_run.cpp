@@ -67,4 +67,19 @@ Json to_json(const StoredRun& run) {
   return {{"run", run.folder.string()}, {"state", run.state},     {"comment", run.comment}, {"program", run.program},
           {"created", run.created},     {"seconds", run.seconds}, {"tasks", run.tasks},     {"estimate", estimate}};
 }
+
+Json run_json(const StoredRun& run, const Store& store) {
+  Json notes = Json::object(), log = Json::array();
+  for (const auto& [key, value] : store.words_with("note ")) notes[key.substr(5)] = Json::parse(value);
+  for (const auto& line : store.log_lines()) log.push_back({{"time", line.time}, {"message", line.message}});
+  const auto result = store.get("result");
+  Json out = to_json(run);
+  out["settings"] = Json::parse(store.require("settings"));
+  out["model_sha256"] = store.require("model_sha256");
+  out["data_sha256"] = store.require("data_sha256");
+  out["notes"] = notes;
+  out["result"] = result ? Json::parse(*result) : Json(nullptr);
+  out["log"] = log;
+  return out;
+}
 }  // namespace mckean::cli

@@ -27,4 +27,6 @@ struct StoredRun {
 void require_run(const std::filesystem::path& folder);           // throws InputError
 StoredRun read_stored_run(const std::filesystem::path& folder);  // a damaged one is described as such
 nlohmann::ordered_json to_json(const StoredRun&);
+// With settings, notes, result and log: all but the tasks.
+nlohmann::ordered_json run_json(const StoredRun&, const Store&);
 }  // namespace mckean::cli

@@ -72,24 +72,27 @@ std::size_t needed(const EstimateSummary& summary, std::size_t n, double toleran
   return std::min<std::size_t>(static_cast<std::size_t>(std::ceil(more)), kMostReplicates);
 }
 
+// Where an estimator of `paper` or `single` is looked at: by the better smoother, whatever the estimator uses.
+Place replicated_place(const Problem& problem, const EstimatorOptions& settings, int level,
+                       const std::vector<double>& theta) {
+  Place p{to_line(problem.model(), theta), level, settings.chain};
+  p.chain.burn_in = kBurnIn;
+  p.chain.smoother = can_sample_backward(problem.model()) ? Smoother::backward : Smoother::genealogy;
+  const std::size_t times = problem.schedule(level).grid.points.size();
+  p.chain.particles = settings.particles.at(level, settings.highest, times, 2);
+  p.chain.law_particles = p.chain.coarse_law_particles = settings.law_particles.at(level, settings.highest, times);
+  return p;
+}
+
 // Procedures 1 and 2 as printed: replicates whose mean is the answer.
 FitResult fit_replicated(Workbench& bench, const FitOptions& options) {
   const Model& model = bench.model();
   EstimatorOptions settings = options.replicated;
   FitResult out;
-  // Information by the better smoother, whatever the estimator uses.
   const auto place = [&](int level, const std::vector<double>& theta) {
-    Place p{to_line(model, theta), level, settings.chain};
-    p.chain.burn_in = kBurnIn;
-    p.chain.smoother = can_sample_backward(model) ? Smoother::backward : Smoother::genealogy;
-    const std::size_t times = bench.problem.schedule(level).grid.points.size();
-    p.chain.particles = settings.particles.at(level, settings.highest, times, 2);
-    p.chain.law_particles = p.chain.coarse_law_particles = settings.law_particles.at(level, settings.highest, times);
-    return p;
+    return replicated_place(bench.problem, settings, level, theta);
   };
-  if (settings.chain.precondition.size() == 0)
-    settings.chain.precondition =
-        complete_data_scale(bench, place(settings.lowest, settings.chain.start).chain, settings.lowest, out.warnings);
+  precondition(bench, settings, out.warnings);
   const MultilevelEstimator estimator(bench.problem, settings);
   std::vector<Replicate> all;
   EstimateSummary summary;
@@ -291,6 +294,12 @@ std::vector<std::optional<Interval>> intervals(const Model& model, const std::ve
     out[p] = Interval{std::abs(parameter.slope(u)) * sd, std::min(a, b), std::max(a, b)};
   }
   return out;
+}
+
+void precondition(Workbench& bench, EstimatorOptions& settings, std::vector<std::string>& warnings) {
+  if (settings.chain.precondition.size() > 0) return;
+  const Place start = replicated_place(bench.problem, settings, settings.lowest, settings.chain.start);
+  settings.chain.precondition = complete_data_scale(bench, start.chain, settings.lowest, warnings);
 }
 
 MatrixXd complete_data_scale(Workbench& bench, const ChainOptions& chain, int level,

@@ -42,6 +42,9 @@ struct FitResult {
 // Directions that it does not determine get the inverse of its diagonal, and a warning. Throws NumericalError.
 Eigen::MatrixXd complete_data_scale(Workbench&, const ChainOptions&, int level, std::vector<std::string>& warnings);
 
+// Sets the preconditioner of `paper` and `single` to that scale, unless it is given.
+void precondition(Workbench&, EstimatorOptions&, std::vector<std::string>& warnings);
+
 // 95 % intervals from the covariance of the parameters on the line, so that they respect bounds; none where not known.
 std::vector<std::optional<Interval>> intervals(const Model&, const std::vector<double>& theta,
                                                const Eigen::MatrixXd& covariance, const std::vector<bool>& known);

@@ -55,6 +55,11 @@ double MultilevelEstimator::level_probability(int level) const {
 }
 double MultilevelEstimator::length_probability(int p) const { return lengths_[static_cast<std::size_t>(p)]; }
 
+std::size_t MultilevelEstimator::iterations(int p) const {
+  return options_.kind == EstimatorOptions::Kind::single ? options_.iterations
+                                                         : iterations_[static_cast<std::size_t>(p)];
+}
+
 std::pair<int, int> MultilevelEstimator::draw_cell(std::uint32_t replicate) const {
   const Stream stream(options_.seed, replicate, 0, Purpose::cell);
   return {options_.lowest + static_cast<int>(pick(levels_, uniform(stream, 0, 0))),

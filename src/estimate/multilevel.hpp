@@ -40,10 +40,11 @@ class MultilevelEstimator {
 
   double level_probability(int level) const;
   double length_probability(int p) const;
+  ChainOptions chain_options(int level) const;
+  std::size_t iterations(int p) const;  // of a chain: T_p, or all of the single-level estimator
 
  private:
   std::pair<int, int> draw_cell(std::uint32_t replicate) const;
-  ChainOptions chain_options(int level) const;
 
   const Problem& problem_;
   EstimatorOptions options_;

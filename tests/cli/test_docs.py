@@ -147,6 +147,7 @@ class Formats(ProgramTest):
         self.compare("fit", *fits)
         self.compare("profile", self.json(*profile), self.json(*profile, "--out", "g.csv"))
         self.compare("export", self.json("export", "r", "--out", "r2"))
+        self.compare("report", self.json("report", "r"))
         listed = self.json("runs")
         self.compare("runs", listed)
         whole = json.loads(self.read("r2/run.json"))

@@ -1,0 +1,155 @@
+#include "report/facts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <sstream>
+
+#include "estimate/information.hpp"
+#include "estimate/line.hpp"
+
+namespace mckean::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Eigen::Index, Eigen::MatrixXd;
+
+std::optional<double> maybe(const Json& object, const char* key) {
+  const auto at = object.find(key);
+  return at != object.end() && at->is_number() ? std::optional(at->get<double>()) : std::nullopt;
+}
+
+// What the pilot decided: the last of its numbers, that of the highest level.
+std::optional<double> decided(const Json& run, const char* key) {
+  const Json pilot = run.value("notes", Json::object()).value("pilot", Json::object());
+  const auto at = pilot.find(key);
+  if (at == pilot.end() || !at->is_array() || at->empty() || !at->back().is_number()) return {};
+  return at->back().get<double>();
+}
+
+std::vector<double> numbers(const Json& array) {
+  std::vector<double> out;
+  for (const Json& v : array) out.push_back(v.is_number() ? v.get<double>() : std::nan(""));
+  return out;
+}
+}  // namespace
+
+Facts::Facts(const Input& input) {
+  finished = input.run["result"].is_object();
+  read_estimates(input);
+  read_sizes(input);
+  read_tasks(input);
+  read_cells(input);
+  if (finished) warnings = input.run["result"].value("warnings", std::vector<std::string>{});
+}
+
+void Facts::read_estimates(const Input& input) {
+  const Json& from = finished ? input.run["result"]["estimate"] : input.run["estimate"];
+  bool known = !input.model.parameters().empty();
+  for (const Parameter& p : input.model.parameters()) {
+    const Json e = from.value(p.name, Json::object());
+    estimates.push_back(
+        {p.name, maybe(e, "value"), maybe(e, "mc_se"), maybe(e, "std_error"), maybe(e, "lower"), maybe(e, "upper")});
+    known = known && estimates.back().value;
+  }
+  const Json pilot = input.run["notes"].value("pilot", Json::object());
+  if (known) {
+    for (const Estimate& e : estimates) theta.push_back(*e.value);
+    place = finished ? "the estimate" : "the estimate so far";
+  } else if (pilot.contains("centre")) {
+    theta = numbers(pilot["centre"]);
+    place = "the pilot's estimate";
+  } else {
+    theta = input.model.start_values();
+    place = "the start values, since there is no estimate yet";
+  }
+  for (std::size_t p = 0; p < theta.size(); ++p) inside = inside && input.model.parameters()[p].contains(theta[p]);
+  const auto n = static_cast<Index>(theta.size());
+  if (pilot.contains("information_on_line")) {
+    const auto flat = numbers(pilot["information_on_line"]);
+    if (flat.size() == static_cast<std::size_t>(n * n)) information = Eigen::Map<const MatrixXd>(flat.data(), n, n);
+  }
+  if (input.options.estimator == Estimator::quadrature)
+    if (const auto task = input.store.find({"quadrature", 0});
+        task && task->size() >= static_cast<std::size_t>(3 + n + n * n))
+      information = on_line(input.model, theta, Eigen::Map<const MatrixXd>(task->data() + 3 + n, n, n));
+}
+
+void Facts::read_sizes(const Input& input) {
+  constexpr std::size_t kParticles = 100, kLawParticles = 500;
+  const Json result = finished ? input.run["result"] : Json::object();
+  const bool stratified = input.options.estimator == Estimator::stratified;
+  const int asked = input.options.estimator == Estimator::quadrature ? input.options.quadrature_level
+                    : stratified ? input.options.pilot.levels.value_or(std::pair(3, 3)).second
+                                 : input.options.replicated.highest;
+  level =
+      finished ? result["levels"].back().get<int>() : static_cast<int>(decided(input.run, "levels").value_or(asked));
+  const auto size = [&](const char* key, std::size_t otherwise) {
+    const double of_result = maybe(result, key).value_or(0);
+    const double n = of_result > 0 ? of_result : decided(input.run, key).value_or(0);
+    return n > 0 ? static_cast<std::size_t>(n) : otherwise;
+  };
+  particles = size("particles", kParticles), law_particles = size("law_particles", kLawParticles);
+}
+
+void Facts::read_tasks(const Input& input) {
+  std::map<std::pair<int, int>, CellDraws> by_cell;
+  const std::size_t n = theta.size();
+  const auto add = [&](int l, int p, std::uint32_t index, double steps, const double* difference) {
+    CellDraws& cell = by_cell.try_emplace({l, p}, CellDraws{l, p, {}, {}, {}}).first->second;
+    cell.index.push_back(index);
+    cell.difference.emplace_back(difference, difference + n);
+    cell.particle_steps.push_back(steps);
+    ++replicate_count;
+  };
+  input.store.for_each_task([&](const Store::Row& row) {
+    const auto& v = row.value;
+    std::istringstream words(row.task.group);
+    std::string kind;
+    int l = 0, p = 0;
+    // estimate/stratified.cpp: particle-steps, reprojections, the difference.
+    if (words >> kind >> l >> p && kind == "cell" && v.size() == 2 + n) add(l, p, row.task.index, v[0], v.data() + 2);
+    // estimate/fit.cpp: level, p, particle-steps, reprojections, difference, estimate.
+    if (row.task.group == "replicate" && v.size() == 4 + 2 * n) {
+      add(static_cast<int>(v[0]), static_cast<int>(v[1]), row.task.index, v[2], v.data() + 4);
+      replicates.emplace_back(v.begin() + 4 + static_cast<std::ptrdiff_t>(n), v.end());
+      replicate_steps.push_back(v[2]);
+    }
+  });
+  for (auto& [at, cell] : by_cell) draws.push_back(std::move(cell));
+}
+
+// Those of the result; of an unfinished run, from the replicates that there are.
+void Facts::read_cells(const Input& input) {
+  if (finished) {
+    for (const Json& c : input.run["result"]["cells"]) {
+      Cell cell{c["level"], c["p"], c["count"], {}, {}, c["particle_steps"]};
+      for (const Estimate& e : estimates) {
+        cell.mean.push_back(maybe(c["mean"], e.name.c_str()).value_or(std::nan("")));
+        cell.sd.push_back(maybe(c["sd"], e.name.c_str()).value_or(std::nan("")));
+      }
+      cells.push_back(std::move(cell));
+    }
+    return;
+  }
+  const Eigen::VectorXd slope = input.options.estimator == Estimator::stratified
+                                    ? slopes(input.model, to_line(input.model, theta))
+                                    : Eigen::VectorXd::Ones(static_cast<Index>(theta.size()));
+  for (const CellDraws& d : draws) {
+    Cell cell{d.level, d.p, d.difference.size(), {}, {}, 0};
+    const double n = static_cast<double>(cell.count);
+    for (std::size_t p = 0; p < theta.size(); ++p) {
+      double mean = 0, squares = 0;
+      for (const auto& x : d.difference) mean += x[p] / n;
+      for (const auto& x : d.difference) squares += (x[p] - mean) * (x[p] - mean);
+      const double scale = slope[static_cast<Index>(p)];
+      cell.mean.push_back(scale * mean);
+      cell.sd.push_back(n > 1 ? std::abs(scale) * std::sqrt(squares / (n - 1)) : std::nan(""));
+    }
+    for (const double steps : d.particle_steps) cell.particle_steps += static_cast<std::uint64_t>(steps);
+    cells.push_back(std::move(cell));
+  }
+}
+}  // namespace mckean::report

@@ -1,0 +1,64 @@
+// What a report is made from, and what is known of the run: read from its store, not computed.
+#pragma once
+
+#include <Eigen/Core>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "estimate/fit.hpp"
+#include "mckean/data.hpp"
+#include "run/store.hpp"
+
+namespace mckean::report {
+
+struct Input {
+  const Model& model;  // with the run's own values of parameters and constants
+  const Data& data;
+  const Store& store;
+  FitOptions options;
+  double unit = 0;
+  nlohmann::ordered_json run;  // as `mckean export` writes it
+  std::string command;         // the command line that begins the same run
+  std::size_t threads = 1;
+};
+
+// Replicates of one cell of the multilevel sum, in order.
+struct CellDraws {
+  int level, p;
+  std::vector<std::uint32_t> index;
+  std::vector<std::vector<double>> difference;  // on the line for stratified, in θ for paper and single
+  std::vector<double> particle_steps;
+};
+
+struct Estimate {
+  std::string name;
+  std::optional<double> value, mc_se, std_error, lower, upper;
+};
+
+struct Facts {
+  explicit Facts(const Input&);
+
+  bool finished = false;
+  std::vector<Estimate> estimates;  // of the result, or so far; a line a parameter in any case
+  std::vector<double> theta;        // where everything is computed
+  std::string place;                // what that is: "the estimate"
+  bool inside = true;               // θ is within its bounds
+  int level = 0;
+  std::size_t particles = 0, law_particles = 0;
+  std::optional<Eigen::MatrixXd> information;   // on the line, of stratified and quadrature
+  std::vector<Cell> cells;                      // of the result, or so far
+  std::vector<CellDraws> draws;                 // by level, then p
+  std::vector<std::vector<double>> replicates;  // estimates of paper and single, in order
+  std::vector<double> replicate_steps;
+  std::size_t replicate_count = 0;
+  std::vector<std::string> warnings;
+
+ private:
+  void read_estimates(const Input&);
+  void read_sizes(const Input&);
+  void read_tasks(const Input&);
+  void read_cells(const Input&);
+};
+}  // namespace mckean::report

@@ -1,0 +1,178 @@
+#include "report/likelihood_curve.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimate/line.hpp"
+#include "mckean/smooth.hpp"
+#include "quadrature/quadrature.hpp"
+#include "report/budget.hpp"
+#include "report/thin.hpp"
+#include "run/parallel.hpp"
+
+namespace mckean::report {
+namespace {
+
+using Eigen::Index, Eigen::VectorXd;
+
+constexpr std::size_t kPoints = 13;
+constexpr double kReach = 3;           // standard errors to either side
+constexpr double kGridStepWork = 400;  // operations of a move of one grid point
+constexpr std::size_t kMostFilter = 1024, kFewestFilter = 64, kMostRepeats = 8, kFewestRepeats = 2;
+
+// Where on the line the curve goes as its parameter moves by one.
+VectorXd direction(const Facts& f, std::size_t parameter, bool& ridge) {
+  const auto p = static_cast<Index>(parameter);
+  VectorXd out = VectorXd::Unit(static_cast<Index>(f.theta.size()), p);
+  ridge = false;
+  if (!f.information || out.size() < 2) return out;
+  const Index n = out.size();
+  Eigen::MatrixXd rest(n - 1, n - 1);
+  VectorXd cross(n - 1);
+  const auto at = [p](Index i) { return i < p ? i : i + 1; };
+  for (Index i = 0; i + 1 < n; ++i) {
+    cross[i] = (*f.information)(at(i), p);
+    for (Index k = 0; k + 1 < n; ++k) rest(i, k) = (*f.information)(at(i), at(k));
+  }
+  const VectorXd step = pseudo_inverse(rest) * cross;
+  if (!step.allFinite()) return out;
+  for (Index i = 0; i + 1 < n; ++i) out[at(i)] = -step[i];
+  ridge = true;
+  return out;
+}
+
+// All places: those of the curves one after another, and the centre last.
+struct Places {
+  std::vector<Curve> curves;
+  std::vector<std::vector<double>> theta;
+};
+
+Places places(const Context& c) {
+  Places out;
+  const Facts& f = c.facts;
+  const VectorXd u = to_line(c.input.model, f.theta);
+  std::vector<std::size_t> known;
+  for (std::size_t p = 0; p < f.theta.size(); ++p)
+    if (f.estimates[p].std_error && *f.estimates[p].std_error > 0) known.push_back(p);
+  for (const std::size_t i : spread(known.size(), kMostCurves)) {
+    const std::size_t p = known[i];
+    Curve curve{p, *f.estimates[p].std_error, false, {}};
+    const VectorXd along = direction(f, p, curve.ridge);
+    const double slope = std::abs(c.input.model.parameters()[p].slope(u[static_cast<Index>(p)]));
+    for (std::size_t k = 0; k < kPoints; ++k) {
+      const double t = kReach * (2 * static_cast<double>(k) / (kPoints - 1) - 1);
+      out.theta.push_back(from_line(c.input.model, u + t * curve.std_error / slope * along));
+      curve.points.push_back({out.theta.back()[p], {}});
+    }
+    out.curves.push_back(std::move(curve));
+  }
+  out.theta.push_back(f.theta);
+  return out;
+}
+
+// Exact, for states of one component, where it can be afforded.
+bool by_quadrature(const Context& c, const Places& at, Curves& out) {
+  const Model& model = c.input.model;
+  if (model.dimension() != 1 || !model.components()[0].noisy) return false;
+  for (int level = c.facts.level; level >= 0; --level) {
+    const Quadrature quadrature(model, c.input.data, c.problem.unit(), level);
+    // At the centre first, which tells what the others cost.
+    const auto centre = quadrature.plausible(c.facts.theta, Quadrature::Order::value);
+    if (!centre) return false;
+    if (static_cast<double>(centre->grid_steps * at.theta.size()) * kGridStepWork > kLikelihoodWork) continue;
+    std::vector<std::optional<double>> value(at.theta.size());
+    value.back() = centre->loglik;
+    parallel_for(at.theta.size() - 1, c.input.threads, [&](std::size_t i) {
+      try {
+        if (const auto v = quadrature.plausible(at.theta[i], Quadrature::Order::value)) value[i] = v->loglik;
+      } catch (const NumericalError&) {
+        value[i].reset();
+      }
+    });
+    out.quadrature = true, out.level = level, out.centre = centre->loglik;
+    std::size_t i = 0;
+    for (Curve& curve : out.curves)
+      for (CurvePoint& point : curve.points)
+        if (const auto& v = value[i++]) point.relative = *v - centre->loglik;
+    return true;
+  }
+  return false;
+}
+
+// By particle filters with the same noise at all places, so that the difference to the centre has a small error.
+void by_filters(const Context& c, const Places& at, Curves& out) {
+  const Work work(c.problem, false);
+  const double n = static_cast<double>(at.theta.size());
+  const auto afford = [&] {
+    for (out.level = c.facts.level; out.level >= 0; --out.level)
+      for (out.particles = kMostFilter; out.particles >= kFewestFilter; out.particles /= 2)
+        for (out.repeats = kMostRepeats; out.repeats >= kFewestRepeats; out.repeats /= 2)
+          if (work.iteration(c.problem, out.level, out.particles, out.particles) * n *
+                  static_cast<double>(out.repeats) <=
+              kLikelihoodWork)
+            return true;
+    return false;
+  };
+  if (!afford()) {
+    out.problem = "it would take too long for a report; 'mckean loglik' and 'mckean profile' compute it";
+    return;
+  }
+  const LikelihoodEstimator filter(c.input.model, c.input.data,
+                                   {.level = out.level,
+                                    .particles = out.particles,
+                                    .law_particles = out.particles,
+                                    .seed = seed_of(c.input.options.seed, "report likelihood"),
+                                    .unit = c.problem.unit()});
+  std::vector<std::vector<std::optional<double>>> value(at.theta.size(),
+                                                        std::vector<std::optional<double>>(out.repeats));
+  parallel_for(at.theta.size() * out.repeats, c.input.threads, [&](std::size_t task) {
+    const std::size_t place = task / out.repeats, repeat = task % out.repeats;
+    try {
+      value[place][repeat] = filter(at.theta[place], static_cast<std::uint32_t>(repeat)).log_value;
+    } catch (const NumericalError&) {
+      value[place][repeat].reset();
+    }
+  });
+  const auto& centre = value.back();
+  std::vector<double> there;
+  for (const auto& v : centre)
+    if (v) there.push_back(*v);
+  if (there.size() < out.repeats) {
+    out.problem = fmt::format("at {} no particle explains the data", c.facts.place);
+    return;
+  }
+  out.centre = summarise(there).value;
+  std::size_t i = 0;
+  for (Curve& curve : out.curves)
+    for (CurvePoint& point : curve.points) {
+      const auto& here = value[i++];
+      double sum = 0, squares = 0;
+      const bool all = std::ranges::all_of(here, [](const auto& v) { return v.has_value(); });
+      if (!all) continue;
+      const double count = static_cast<double>(out.repeats);
+      for (std::size_t r = 0; r < out.repeats; ++r) sum += (*here[r] - *centre[r]) / count;
+      for (std::size_t r = 0; r < out.repeats; ++r) squares += std::pow(*here[r] - *centre[r] - sum, 2);
+      point.relative = sum;
+      point.error = std::sqrt(squares / (count - 1) / count);
+    }
+}
+}  // namespace
+
+Curves likelihood_curves(const Context& c) {
+  Curves out;
+  if (!c.facts.inside) {
+    out.problem = "the estimate lies outside the bounds of a parameter";
+    return out;
+  }
+  const Places at = places(c);
+  out.curves = at.curves;
+  try {
+    if (!by_quadrature(c, at, out)) by_filters(c, at, out);
+  } catch (const NumericalError& e) {
+    out.problem = e.what();
+  }
+  return out;
+}
+}  // namespace mckean::report

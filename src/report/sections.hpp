@@ -1,0 +1,27 @@
+// The parts of a report, one function each: HTML without a heading. Where something cannot be computed they say why.
+#pragma once
+
+#include <string>
+
+#include "estimate/problem.hpp"
+#include "report/facts.hpp"
+
+namespace mckean::report {
+
+struct Context {
+  const Input& input;
+  const Facts& facts;
+  const Problem& problem;
+};
+
+std::string estimate_section(const Context&);
+std::string model_section(const Model&);
+std::string data_section(const Context&);
+std::string likelihood_section(const Context&);
+std::string law_section(const Context&);
+std::string convergence_section(const Context&);
+std::string cells_section(const Context&);
+std::string traces_section(const Context&);
+std::string diagnostics_section(const Context&);
+std::string again_section(const Context&);
+}  // namespace mckean::report
