@@ -10,6 +10,7 @@
 #include "program/kernels.hpp"
 #include "run/failure.hpp"
 
+namespace mckean::cli { void add_reproduce(CLI::App&, World&); }
 namespace {
 
 constexpr int kFailed = 1, kBadInput = 2, kInterrupted = 130;
@@ -51,6 +52,7 @@ int run_command(mckean::World& world, int argc, char** argv) {
   mckean::cli::add_resume(app, world);
   mckean::cli::add_export(app);
   mckean::cli::add_runs(app);
+  mckean::cli::add_reproduce(app, world);
   try {
     app.parse(argc, argv);
     if (std::fflush(stdout) != 0)
