@@ -10,7 +10,6 @@
 #include "program/kernels.hpp"
 #include "run/failure.hpp"
 
-namespace mckean::cli { void add_reproduce(CLI::App&, World&); }
 namespace {
 
 constexpr int kFailed = 1, kBadInput = 2, kInterrupted = 130;

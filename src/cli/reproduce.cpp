@@ -120,7 +120,6 @@ void run(const Options& o, World& world) {
 }
 }  // namespace
 
-void add_reproduce(CLI::App& app, World& world);
 void add_reproduce(CLI::App& app, World& world) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("reproduce", "the figures of the paper, from one command each");

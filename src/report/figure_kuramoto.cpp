@@ -59,7 +59,7 @@ Figure kuramoto_figure(const FigureOptions& options) {
   s.refuse_others({"system"});
 
   Figure out{.name = "figure-1", .width = 12, .height = 6.5};
-  out.script = "set multiplot layout 2,3 margins 0.06,0.985,0.09,0.94 spacing 0.07,0.14\nset xlabel 'time'\n";
+  out.script = "set multiplot layout 2,3 margins 0.06,0.985,0.09,0.94 spacing 0.07,0.19\nset xlabel 'time'\n";
   std::vector<std::string> shown;
   for (const System& system : read_systems(file, options.scale)) {
     const Model model = parse_model(options.files.text(model_name), options.files.source(model_name),

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 #include <map>
 
 #include "quadrature/maximise.hpp"
+#include "report/reproduce_cost.hpp"
 
 namespace mckean {
 namespace {
@@ -73,7 +73,7 @@ class Study {
         single_(problem, single_options()) {}
 
   StudyResult run(FitObserver& observer, const std::function<void(const std::string&)>& announce) {
-    const std::vector<Job> jobs = all_jobs();
+    std::vector<Job> jobs = all_jobs();
     const double planned = predict(jobs, announce);
     observer.progress({settings_.name, 0, planned, {}, {}, {}});
     const auto values = compute(jobs);
@@ -165,9 +165,9 @@ class Study {
     std::vector<Task> tasks;
     for (const Job& job : jobs) tasks.push_back({job.group(), job.index, job.cost});
     return runner_.run(tasks, [&](std::size_t i, std::stop_token stop) {
-      const auto start = std::chrono::steady_clock::now();
+      const double start = processor_seconds();
       auto value = flat(compute(jobs[i], std::move(stop)));
-      if (seconds) (*seconds)[i] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      if (seconds) (*seconds)[i] = processor_seconds() - start;
       return value;
     });
   }
@@ -179,9 +179,9 @@ class Study {
                                                     : "");
   }
 
-  // The first two of each sort are computed, and the cost of all is known, in particle-steps and, from those that were
-  // computed here and now, in time.
-  double predict(const std::vector<Job>& jobs, const std::function<void(const std::string&)>& announce) {
+  // The first two of each sort are computed, and the cost of all is known: in particle-steps, which the jobs are given
+  // and whose sum is returned, and, from those that were computed here and now, in time.
+  double predict(std::vector<Job>& jobs, const std::function<void(const std::string&)>& announce) {
     constexpr std::size_t kMeasured = 2;
     std::map<std::string, std::size_t> counts;
     std::vector<Job> first;
@@ -189,34 +189,20 @@ class Study {
       if (++counts[sort_of(job)] <= kMeasured) first.push_back(job);
     std::vector<double> seconds(first.size(), 0);
     const auto values = compute(first, &seconds);
-    struct Sum {
-      double steps = 0, seconds = 0, timed_steps = 0;
-      std::size_t count = 0, timed = 0;
-      void add(double more_steps, double more_seconds) {
-        steps += more_steps, seconds += more_seconds, ++count;
-        if (more_seconds > 0) timed_steps += more_steps, ++timed;
-      }
-    };
-    Sum all;
-    std::map<std::string, Sum> sums;
-    for (std::size_t i = 0; i < first.size(); ++i) {
-      const double particle_steps = first[i].kind == Kind::exact ? 0 : values[i][0];  // those of a grid are others
-      sums[sort_of(first[i])].add(particle_steps, seconds[i]);
-      all.add(particle_steps, seconds[i]);
-    }
+    MeasuredCost cost;
+    for (std::size_t i = 0; i < first.size(); ++i)  // steps of a grid are not those of particles
+      cost.add(sort_of(first[i]), first[i].kind == Kind::exact ? 0 : values[i][0], seconds[i]);
     double steps = 0, hours = 0;
-    for (const auto& [sort, sum] : sums) {
-      const double n = static_cast<double>(counts[sort]), mean = sum.steps / static_cast<double>(sum.count);
-      steps += n * mean;
-      const double each = sum.timed > 0 ? sum.seconds / static_cast<double>(sum.timed)
-                                        : mean * all.seconds / std::max(1.0, all.timed_steps);
-      hours += n * each / 3600;
+    for (Job& job : jobs) {
+      const std::string sort = sort_of(job);
+      job.cost = cost.particle_steps(sort);
+      steps += job.cost, hours += cost.seconds(sort) / 3600;
     }
     announce(fmt::format("{}: {} computations, {:.2g} particle-steps, {}; from the first {} of each of {} sorts",
                          settings_.name, jobs.size(), steps,
-                         all.timed > 0 ? fmt::format("about {:.2g} core-hours", hours)
-                                       : "part of them done: those are not computed again",
-                         kMeasured, sums.size()));
+                         cost.timed() ? fmt::format("about {:.2g} core-hours", hours)
+                                      : "part of them done: those are not computed again",
+                         kMeasured, cost.sorts()));
     return steps;
   }
 

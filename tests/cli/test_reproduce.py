@@ -220,7 +220,7 @@ class Reproduce(ProgramTest):
         self.assertEqual(done.returncode, FAILED)
         self.assertIn("install gnuplot-nox", done.stderr)
         folder = self.directory / "figures-quick"
-        self.assertEqual(len(list(csv.DictReader((folder / "figure-2-neurons.csv").open()))), 100)
+        self.assertEqual(len(self.table("figure-2-neurons.csv", folder.name)), 100)
         self.assertFalse((folder / "figure-2.svg").exists())
 
     def test_own_configuration(self):
