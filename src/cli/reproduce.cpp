@@ -59,6 +59,9 @@ FinishedStudy study(const Options& o, const FigureFiles& files, const std::strin
     throw;
   }
   run.finish({{"exact", out.result.exact}});
+  if (world.first())
+    for (const std::string& w : out.result.warnings)
+      fmt::print(stderr, "mckean: warning: {}, {}: {}\n", figure, name, w);
   return out;
 }
 

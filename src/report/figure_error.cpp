@@ -146,13 +146,12 @@ std::string sharing_text(const StudySettings& s) {
 std::string panel_text(const std::string& figure, const Panel& p, const StudySettings& s) {
   return fmt::format(
       "{}: the MSE of {} ({}, L = {}) falls like M^{:.3f} (95 % interval {:.3f} to {:.3f}) for M = {} to {} "
-      "replicates; "
-      "the paper's M^-1 {}. Its limit is {:.5g} +- {:.2g}, the exact estimate {:.5g}.{}",
+      "replicates; the paper's M^-1 {}. Its limit is {:.5g} +- {:.2g}, the exact estimate {:.5g}.{}",
       figure, p.parameter, p.study, p.highest, p.slope.value, p.slope.lower, p.slope.upper, s.least, s.most,
       p.agrees() ? "agrees" : "does NOT agree", p.reference, p.reference_error, p.exact,
       p.stratified.empty()
           ? ""
-          : fmt::format(" Error times cost is {:.2g} times smaller for the stratified estimator.", p.gain()));
+          : fmt::format(" Error times cost is {:.2g} times that of the stratified estimator.", p.gain()));
 }
 }  // namespace
 
@@ -165,26 +164,27 @@ Figure error_figure(const std::string& name, const std::vector<FinishedStudy>& s
       panels.push_back(panel_of(study, p, seed_of(seed, "bootstrap " + study.parameters[p])));
       const Panel& last = panels.back();
       out.text.push_back(panel_text(name, last, study.settings));
-      out.facts[last.parameter] = {{"slope", last.slope.value},   {"lower", last.slope.lower},
-                                   {"upper", last.slope.upper},   {"agrees", last.agrees()},
-                                   {"reference", last.reference}, {"reference_error", last.reference_error},
-                                   {"exact", last.exact},         {"gain_of_stratified", last.gain()}};
+      out.facts[last.study][last.parameter] = {{"slope", last.slope.value},   {"lower", last.slope.lower},
+                                               {"upper", last.slope.upper},   {"agrees", last.agrees()},
+                                               {"reference", last.reference}, {"reference_error", last.reference_error},
+                                               {"exact", last.exact},         {"gain_of_stratified", last.gain()}};
     }
-    shared += fmt::format("{}{}: {}", shared.empty() ? "" : ". ", study.settings.name, sharing_text(study.settings));
+    out.text.push_back(fmt::format("{}: {}: {}.", name, study.settings.name, sharing_text(study.settings)));
+    shared += fmt::format("{}{}: {}", shared.empty() ? "" : "\\n", study.settings.name, sharing_text(study.settings));
     out.tables.push_back({fmt::format("{}-{}-replicates.csv", name, study.settings.name), replicates_table(study)});
   }
-  out.text.push_back(fmt::format("{}: {}.", name, shared));
   out.tables.push_back({name + ".csv", points_table(panels)});
   out.tables.push_back({name + "-slopes.csv", slopes_table(panels)});
   out.width = 4.6 * static_cast<double>(panels.size()), out.height = 5;
+  // The first panel has the key and the line of text for all.
   out.script = fmt::format(
-      "set multiplot layout 1,{} margins 0.065,0.985,0.32,0.93 spacing 0.075,0\n"
+      "set multiplot layout 1,{} margins 0.065,0.985,0.36,0.92 spacing 0.075,0\n"
       "set logscale xy\nset format x '10^{{%T}}'\nset format y '10^{{%T}}'\nset samples 500\n"
       "set xlabel 'cost (particle-steps)'\nset ylabel 'mean squared error'\n"
-      "set key below center maxrows 3 samplen 2 spacing 1.1\n"
-      "set label 1 \"{}\" at screen 0.01,0.03 left font ',9'\n",
+      "set key at screen 0.05,0.12 left center vertical reverse Left samplen 2 spacing 1.1\n"
+      "set label 1 \"{}\" at screen 0.38,0.14 left font ',11'\n",
       panels.size(), shared);
-  for (const Panel& p : panels) out.script += panel_script(p, name + ".csv") + "unset label 1\n";
+  for (const Panel& p : panels) out.script += panel_script(p, name + ".csv") + "unset label 1\nunset key\n";
   out.script += "unset multiplot\n";
   return out;
 }

@@ -112,7 +112,8 @@ class Study {
     EstimatorOptions o = options_;
     o.kind = EstimatorOptions::Kind::single;
     o.seed = seed_of(seed_, "single");
-    o.iterations = static_cast<std::size_t>(o.chain_length.at({static_cast<double>(o.most_p.value_or(0))}));
+    o.iterations =
+        static_cast<std::size_t>(std::lround(o.chain_length.at({static_cast<double>(o.most_p.value_or(0))})));
     return o;
   }
 

@@ -154,7 +154,7 @@ class Reproduce(ProgramTest):
 
     def test_error_against_cost(self):
         self.configure_study()
-        facts = self.reproduce("3", threads=1)["figures"][0]["facts"]["theta"]
+        facts = self.reproduce("3", threads=1)["figures"][0]["facts"]["kuramoto"]["theta"]
         self.check_study()
         self.require_drawn("figure-3")
         # The exact value is that of the quadrature at this level.
@@ -169,7 +169,7 @@ class Reproduce(ProgramTest):
 
     def test_stratified_beside_it(self):
         self.configure_study(("fit_replicates = []", "fit_replicates = [2]"))
-        facts = self.reproduce("3")["figures"][0]["facts"]["theta"]
+        facts = self.reproduce("3")["figures"][0]["facts"]["kuramoto"]["theta"]
         rows = self.table("figure-3-kuramoto-replicates.csv")
         values = [float(r["theta"]) for r in rows if r["estimator"] == "stratified 2"]
         (point,) = [p for p in self.table("figure-3.csv") if p["estimator"] == "stratified"]
