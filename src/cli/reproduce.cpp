@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <limits>
+#include <memory>
 
 #include "cli/command.hpp"
 #include "mckean/data.hpp"

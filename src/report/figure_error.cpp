@@ -50,6 +50,7 @@ Panel panel_of(const FinishedStudy& study, std::size_t parameter, std::uint64_t 
   out.paper_exact = error_curve(values, s.least, s.most, out.exact, mean_cost(pool));
   out.single = error_curve(estimates(r.single, parameter), 1, s.single_most, out.exact, mean_cost(r.single));
   for (std::size_t n = 0; n < r.stratified.size(); ++n) {
+    if (r.stratified[n].empty()) continue;
     ErrorPoint point =
         error_curve(estimates(r.stratified[n], parameter), 1, 1, out.exact, mean_cost(r.stratified[n])).front();
     point.replicates = static_cast<std::size_t>(s.fit_replicates[n]);

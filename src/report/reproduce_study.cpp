@@ -80,15 +80,22 @@ class Study {
     StudyResult out;
     out.stratified.resize(settings_.fit_replicates.size());
     std::vector<StudySample> exact;
+    std::size_t failed = 0;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
+      StudySample found = sample(values[i]);
+      if (found.estimate.empty()) {
+        ++failed;
+        continue;
+      }
       auto& to = jobs[i].kind == Kind::paper        ? out.paper
                  : jobs[i].kind == Kind::single     ? out.single
                  : jobs[i].kind == Kind::stratified ? out.stratified[jobs[i].size]
                                                     : exact;
-      to.push_back(sample(values[i]));
+      to.push_back(std::move(found));
     }
     out.exact = extrapolated(exact);
     out.warnings = warnings_;
+    if (failed > 0) out.warnings.push_back(fmt::format("{} stratified fits had no answer and are left out", failed));
     return out;
   }
 
@@ -155,8 +162,12 @@ class Study {
     if (job.kind == Kind::stratified) {
       InlineRunner runner(stop);
       FitObserver nobody;
-      const FitResult r = fit(problem_, stratified_options(job), runner, nobody);
-      return {r.particle_steps, r.highest, 0, r.value};
+      try {
+        const FitResult r = fit(problem_, stratified_options(job), runner, nobody);
+        return {r.particle_steps, r.highest, 0, r.value};
+      } catch (const NumericalError&) {  // one of hundreds: it is left out, and counted
+        return {};
+      }
     }
     const Replicate r = (job.kind == Kind::paper ? paper_ : single_)(job.index, std::move(stop));
     return {r.particle_steps, r.level, r.p, r.estimate};

@@ -18,6 +18,10 @@ from program import FAILED, PROGRAM, ProgramTest, changed
 
 FIGURES = pathlib.Path(__file__).resolve().parents[2] / "experiments" / "figures"
 REPETITIONS, MOST, REFERENCE = 4, 4, 8
+MPIRUN = shutil.which("mpirun")
+LIBRARIES = subprocess.run(["ldd", PROGRAM], capture_output=True, check=True).stdout
+# Under the sanitizer for threads, MPI's own threads would be reported.
+HAS_MPI = MPIRUN is not None and b"libmpi" in LIBRARIES and b"libtsan" not in LIBRARIES
 
 STUDY = f"""
 [kuramoto]
@@ -166,6 +170,17 @@ class Reproduce(ProgramTest):
         self.assertEqual(self.tables("again"), self.tables("out"))
         self.reproduce("3", out="another", seed=2)
         self.assertNotEqual(self.tables("another")["figure-3.csv"], self.tables("out")["figure-3.csv"])
+
+    @unittest.skipUnless(HAS_MPI, "built without MPI, or there is no mpirun")
+    def test_ranks(self):
+        self.configure_study()
+        self.reproduce("3")
+        subprocess.run(
+            [MPIRUN, "--oversubscribe", "--allow-run-as-root", "-n", "2", PROGRAM, "reproduce", "3", "--config", "config",
+             "--out", "ranks", "--threads", "1"],
+            cwd=self.directory, capture_output=True, timeout=60, check=True,
+        )
+        self.assertEqual(self.tables("ranks"), self.tables("out"))
 
     def test_stratified_beside_it(self):
         self.configure_study(("fit_replicates = []", "fit_replicates = [2]"))
