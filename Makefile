@@ -7,8 +7,10 @@ SHELL := /bin/bash
 
 # The whole list of what is needed, all from Debian 12: to build the program and its tests, and to check them.
 BUILD_PACKAGES := cmake ninja-build g++ python3 libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev \
-  libeigen3-dev libsqlite3-dev libssl-dev libopenmpi-dev openmpi-bin libgtest-dev librandom123-dev
-CHECK_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev mandoc chromium chromium-driver python3-selenium
+  libeigen3-dev libsqlite3-dev libssl-dev libopenmpi-dev openmpi-bin libgtest-dev librandom123-dev \
+  gnuplot-nox
+CHECK_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev mandoc \
+  chromium chromium-driver python3-selenium
 
 # Seconds that each fuzz target runs in `make fuzz` and in `make test`, whose inputs are the same each time.
 FUZZ_SECONDS ?= 300

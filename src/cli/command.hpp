@@ -59,4 +59,5 @@ void add_resume(CLI::App&, World&);
 void add_export(CLI::App&);
 void add_report(CLI::App&);
 void add_runs(CLI::App&);
+void add_reproduce(CLI::App&, World&);
 }  // namespace mckean::cli

@@ -52,6 +52,7 @@ int run_command(mckean::World& world, int argc, char** argv) {
   mckean::cli::add_export(app);
   mckean::cli::add_report(app);
   mckean::cli::add_runs(app);
+  mckean::cli::add_reproduce(app, world);
   try {
     app.parse(argc, argv);
     if (std::fflush(stdout) != 0)

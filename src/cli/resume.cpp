@@ -3,6 +3,7 @@
 #include "cli/command.hpp"
 #include "cli/run_fit.hpp"
 #include "run/parallel.hpp"
+#include "run/run_input.hpp"
 
 namespace mckean::cli {
 namespace {
@@ -17,7 +18,20 @@ struct Options {
   const CLI::App* command = nullptr;
 };
 
+// A run of `mckean reproduce` goes on by that command.
+void require_fit(const Options& o, World& world) {
+  world.from_first([&]() -> std::string {
+    if (!std::filesystem::exists(Store::file_in(o.folder))) return "";
+    const auto settings = read_input(Store(o.folder, Store::Mode::read)).settings;
+    if (settings.contains("reproduce"))
+      throw InputError(
+          fmt::format("{}: a run of 'mckean reproduce'; give that command again, and it goes on", o.folder));
+    return "";
+  });
+}
+
 void run(const Options& o, World& world) {
+  require_fit(o, world);
   Run run =
       Run::open(world, o.folder, {.threads = o.threads, .show_progress = !o.json && !o.quiet, .verbose = o.verbose});
   for (const auto& problem : FitSettings::from_json(run.input().settings).without_use(*o.command))
