@@ -75,6 +75,11 @@ def fit_command(mckean, case, start, options=()):
 
 
 def exact_command(program, case, level):
+    """mckean_exact, which shares no code with mckean; or the quadrature of mckean beside it, which is faster."""
+    if case.exact["family"] == "quadrature":
+        options = ["--estimator", "quadrature", "--levels", f"{level}:{level}"]
+        return fit_command(program.with_name("mckean"), case, case.truth, options)
+
     def assignments(*tables):
         return ",".join(f"{name}={value!r}" for table in tables for name, value in table.items())
 
@@ -98,11 +103,13 @@ class ExactAnswers:
         if not case.exact:
             return None
         command = exact_command(self.program, case, level)
-        inputs = " ".join(map(str, [command[1], *command[3:]])).encode() + case.data.read_bytes()
+        words = [command[1], *(word for word in command[2:] if word not in (case.model, case.data))]
+        inputs = " ".join(map(str, words)).encode() + case.data.read_bytes()
         digest = hashlib.sha256(inputs).hexdigest()[:16]
         answers = self.known.setdefault(case.name, {})
         if answers.get(str(level), {}).get("inputs") != digest:
-            answers[str(level)] = run_json(command) | {"inputs": digest}
+            answer = run_json(command)
+            answers[str(level)] = {key: answer[key] for key in ("estimate", "loglik")} | {"inputs": digest}
         return answers[str(level)]
 
     def save(self):

@@ -66,9 +66,10 @@ std::vector<bool> determined(const Model& model, const Pilot& pilot, std::vector
 }
 
 LikelihoodAt likelihood_at(Workbench& bench, const std::string& group, int level, const std::vector<double>& theta) {
+  const std::size_t series = bench.problem.data().series.size();
   const LikelihoodEstimator estimator(bench.model(), bench.problem.data(),
                                       {.level = level,
-                                       .particles = kFilterParticles,
+                                       .particles = std::max(kFilterParticles / 4, kFilterParticles / (1 + series / 8)),
                                        .law_particles = kFilterParticles,
                                        .seed = seed_of(bench.seed, group + "likelihood"),
                                        .unit = bench.problem.unit()});
