@@ -217,6 +217,8 @@ class Explorer {
     const double filter = static_cast<double>(place.chain.particles * bench_.problem.data().series.size());
     const double cheap = std::min(std::max(kCheapLawWork / work, filter / 6), double{kCheapLaw});
     law_ = std::max(law_, static_cast<std::size_t>(cheap / 64) * 64);
+    // More particles in the filter where they cost little beside the law: paths of two levels meet more often.
+    particles_ = std::max(particles_, law_ / (8 * bench_.problem.data().series.size()));
     for (level_ = plan.lowest; level_ <= plan.highest; ++level_) {
       ChainOptions chain = place.chain;
       set_particles(chain);

@@ -126,6 +126,7 @@ class Main {
       std::vector<std::size_t> counts = k == 0 ? first_counts() : next_counts(k);
       const std::size_t chunks =
           k + 1 == kShares.size() ? std::clamp<std::size_t>(std::ranges::min(counts) / kLeastInChunk, 1, kChunks) : 1;
+      expect(k, counts);
       for (Stratum& s : strata_) s.rounds.emplace_back();
       for (std::size_t c = 0; c < chunks && !out_of_time_; ++c) {
         std::vector<std::size_t> now;
@@ -142,6 +143,7 @@ class Main {
       for (const Stratum& s : strata_)
         more.push_back(static_cast<std::size_t>(
             std::ceil(1.2 * (missed * missed - 1) * static_cast<double>(s.rounds.back().size()))));
+      expect(kShares.size() - 1, more);
       compute(more);
       out_of_time_ = bench_.runner.out_of_time();
       report();
@@ -250,11 +252,29 @@ class Main {
     for (Stratum& s : strata_) s.cost = s.particle_steps / static_cast<double>(s.count);
   }
 
+  // Foresees the work, before a round is computed: that round and, of the ones to come, what its share tells.
+  void expect(std::size_t round, const std::vector<std::size_t>& counts) {
+    double done = 0, next = 0;
+    for (std::size_t c = 0; c < strata_.size(); ++c) {
+      done += strata_[c].particle_steps;
+      next += static_cast<double>(counts[c]) * strata_[c].cost;
+    }
+    double later = 0;
+    for (std::size_t k = round + 1; k < kShares.size(); ++k) later += kShares[k] / kShares[round];
+    planned_ = done + next * (1 + later);
+    if (done > 0)
+      report();
+    else
+      bench_.observer.progress(
+          {.phase = "main", .done = 0, .planned = planned_, .estimate = {}, .mc_se = {}, .target = {}});
+  }
+
   void report() const {
     const StratifiedResult now = result();
     FitObserver::Progress progress;
     progress.phase = "main";
     progress.done = static_cast<double>(now.particle_steps);
+    progress.planned = std::max(planned_, progress.done);
     progress.estimate = from_line(bench_.model(), now.u);
     const VectorXd slope = slopes(bench_.model(), now.u).cwiseAbs();
     for (Index p = 0; p < slope.size(); ++p) {
@@ -312,6 +332,7 @@ class Main {
   Workbench& bench_;
   const StratifiedPlan& plan_;
   std::vector<Stratum> strata_;
+  double planned_ = 0;  // particle-steps
   bool out_of_time_ = false;
 };
 }  // namespace

@@ -50,12 +50,13 @@ std::string histogram_rows(const std::string& what, const std::vector<double>& v
   return rows;
 }
 
-std::string histogram_panel(const std::string& what, const std::string& title, const std::string& colour) {
+// Ticks two standard deviations apart, so that their labels do not touch.
+std::string histogram_panel(const std::string& what, const std::string& title, const std::string& colour, double sd) {
   return fmt::format(
-      "set title '{1}'\nset xlabel '{0}'\nset ylabel 'neurons'\n"
+      "set title '{1}'\nset xlabel '{0}'\nset ylabel 'neurons'\nset xtics {3:g}\n"
       "plot 'figure-2-histograms.csv' skip 1 using (strcol(1) eq '{0}' ? ($2 + $3)/2 : NaN):4:($3 - $2) "
       "with boxes linecolor rgb '{2}' notitle\n",
-      what, title, colour);
+      what, title, colour, 2 * sd);
 }
 }  // namespace
 
@@ -68,9 +69,9 @@ Figure neural_figure(const FigureOptions& options) {
   const std::size_t copies = s.whole("copies", 1), bins = s.whole("bins", 2);
   const Model typical = parse_model(options.files.text(model_name), options.files.source(model_name));
   const std::size_t d = typical.dimension();
-  const auto weights =
-      draw_normals(seed_of(options.seed, "weights"), d, s.number("weight_mean"), s.number("weight_sd"));
-  const auto biases = draw_normals(seed_of(options.seed, "biases"), d, s.number("bias_mean"), s.number("bias_sd"));
+  const double weight_sd = s.number("weight_sd"), bias_sd = s.number("bias_sd");
+  const auto weights = draw_normals(seed_of(options.seed, "weights"), d, s.number("weight_mean"), weight_sd);
+  const auto biases = draw_normals(seed_of(options.seed, "biases"), d, s.number("bias_mean"), bias_sd);
   s.refuse_others();
   const Model model = with_constants(typical, {{"w", weights}, {"b", biases}});
 
@@ -99,8 +100,8 @@ Figure neural_figure(const FigureOptions& options) {
       "set title 'Activation of one neuron'\nset xlabel 'time (s)'\nset ylabel 'activation'\n"
       "plot 'figure-2-activation.csv' skip 1 using 1:2 with lines linewidth 0.8 linecolor rgb '#0072b2' notitle\n"
       "set yrange [0:*]\n" +
-      histogram_panel("weight", "Weights of the neurons", "#009e73") +
-      histogram_panel("bias", "Biases of the neurons", "#d55e00") + "unset multiplot\n";
+      histogram_panel("weight", "Weights of the neurons", "#009e73", weight_sd) +
+      histogram_panel("bias", "Biases of the neurons", "#d55e00", bias_sd) + "unset multiplot\n";
   out.facts = {{"neurons", d}, {"mean_second_half", mean}, {"sd_second_half", sd}};
   out.text = {fmt::format(
       "figure 2: neuron 1 of {}, weight {:.3g} and bias {:.3g}, over {:g} s; in the second half its activation is "

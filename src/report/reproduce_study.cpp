@@ -104,13 +104,8 @@ class Study {
     EstimatorOptions o = settings_.estimator;
     o.seed = seed_of(seed_, "paper");
     o.chain.start = problem_.model().start_values();
-    ChainOptions scale = o.chain;
-    scale.smoother = can_sample_backward(problem_.model()) ? Smoother::backward : Smoother::genealogy;
-    const std::size_t T = problem_.schedule(o.lowest).grid.points.size();
-    scale.particles = o.particles.at(o.lowest, o.highest, T, 2);
-    scale.law_particles = scale.coarse_law_particles = o.law_particles.at(o.lowest, o.highest, T);
     Workbench bench{problem_, runner_, observer, seed_};
-    o.chain.precondition = complete_data_scale(bench, scale, o.lowest, warnings_);
+    precondition(bench, o, warnings_);
     return o;
   }
 

@@ -54,6 +54,7 @@ ProgressLine::ProgressLine(bool show)
 ProgressLine::~ProgressLine() { clear(); }
 
 void ProgressLine::update(const FitObserver::Progress& progress) {
+  if (!latest_ || latest_->phase != progress.phase) computed_ = 0, phase_start_ = Clock::now();
   latest_ = progress;
   since_ = 0;
   tick();
@@ -65,9 +66,9 @@ void ProgressLine::finished(double cost) {
   since_ += cost;
 }
 
-// What is left, at the pace of this process.
+// What is left, at the pace of this process in this phase.
 std::optional<double> ProgressLine::remaining() const {
-  const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
+  const double elapsed = std::chrono::duration<double>(Clock::now() - phase_start_).count();
   if (!latest_ || !(latest_->planned > 0) || !(computed_ > 0) || elapsed < 1) return std::nullopt;
   return std::max(0.0, latest_->planned - latest_->done - since_) * elapsed / computed_;
 }

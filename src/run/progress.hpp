@@ -44,9 +44,9 @@ class ProgressLine {
   bool show_, live_;
   std::vector<std::string> names_;
   std::optional<FitObserver::Progress> latest_;
-  double computed_ = 0, since_ = 0;  // cost, in this process, and since the fit last told
+  double computed_ = 0, since_ = 0;  // cost, in this phase and process, and since the fit last told
   std::size_t tasks_ = 0;
-  Clock::time_point start_ = Clock::now(), drawn_;
+  Clock::time_point start_ = Clock::now(), phase_start_ = start_, drawn_;
   bool on_screen_ = false;
 };
 }  // namespace mckean
