@@ -21,6 +21,7 @@ constexpr double kForgotten = 5;     // T_0 / n0: what a chain has moved is 5/6 
 constexpr double kUnconverged = 20;  // n0 where the maximum was not found, and long chains would be in vain
 constexpr std::size_t kLooks = 8, kLookIterations = 24;
 constexpr std::size_t kFirstBurnIn = 10, kMostBurnIn = 60;
+constexpr double kChainsForTolerance = 64;
 constexpr double kLeastReplicates = 24, kCheapLawWork = 1e9;  // particle-steps
 constexpr std::size_t kCheapLaw = 4096;
 
@@ -198,13 +199,28 @@ class Explorer {
     return fmt::format("{:.2f} ± {:.2f}", shift, error);
   }
 
+  // The Monte Carlo error that is asked for, in standard errors.
+  double wanted(const Place& place) const {
+    if (!options_.tolerance || !out_.maximum.converged) return kNegligible;
+    const VectorXd se = standard_errors(), slope = slopes(bench_.model(), place.u).cwiseAbs();
+    double share = kNegligible;
+    for (Index p = 0; p < se.size(); ++p)
+      if (se[p] > 0) share = std::min(share, *options_.tolerance / (slope[p] * se[p]));
+    return std::max(share, 1e-3);
+  }
+
   void plan(const Place& place) {
     StratifiedPlan& plan = out_.plan;
     plan.lowest = options_.levels ? options_.levels->first : level_;
     plan.highest = options_.levels ? options_.levels->second : level_;
     plan.centre = place.u;
     const double n0 = std::clamp(noise(), 2.0, out_.maximum.converged ? 1e4 : kUnconverged);
-    const std::size_t T0 = options_.iterations.value_or(static_cast<std::size_t>(std::ceil(kForgotten * n0)));
+    const auto shortest = static_cast<std::size_t>(std::ceil(kForgotten * n0));
+    // What all chains have in common, the start and the information, makes them err together, by less the longer they
+    // are: where a small tolerance takes many iterations, these are divided among few chains.
+    const double share = wanted(place);
+    const auto for_tolerance = static_cast<std::size_t>(n0 / (share * share * kChainsForTolerance));
+    const std::size_t T0 = options_.iterations.value_or(std::max(shortest, for_tolerance));
     plan.lengths.clear();
     for (int p = 0; p <= options_.most_p; ++p) plan.lengths.push_back(T0 << p);
     plan.noise = inverse() * out_.maximum.noise * inverse();
@@ -213,10 +229,12 @@ class Explorer {
     double steps = 0;
     for (int l = plan.lowest; l <= plan.highest; ++l)
       steps += (l > plan.lowest ? 1.5 : 1) * static_cast<double>(bench_.problem.schedule(l).grid.steps());
-    const double work = 3 * kLeastReplicates * static_cast<double>(T0) * steps;
+    const double work = 3 * kLeastReplicates * static_cast<double>(shortest) * steps;
     const double filter = static_cast<double>(place.chain.particles * bench_.problem.data().series.size());
     const double cheap = std::min(std::max(kCheapLawWork / work, filter / 6), double{kCheapLaw});
     law_ = std::max(law_, static_cast<std::size_t>(cheap / 64) * 64);
+    // The law's bias was made negligible beside the standard error; it must be so beside the tolerance.
+    law_ = std::min(kMostLaw, static_cast<std::size_t>(static_cast<double>(law_) * kNegligible / share));
     // More particles in the filter where they cost little beside the law: paths of two levels meet more often.
     particles_ = std::max(particles_, law_ / (8 * bench_.problem.data().series.size()));
     for (level_ = plan.lowest; level_ <= plan.highest; ++level_) {
