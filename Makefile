@@ -15,7 +15,7 @@ CHECK_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev mandoc \
 # Seconds that each fuzz target runs in `make fuzz` and in `make test`, whose inputs are the same each time.
 FUZZ_SECONDS ?= 300
 FUZZ_SEED ?= 0
-TEST_FUZZ_SECONDS ?= 20
+TEST_FUZZ_SECONDS ?= 10
 
 # The part of the study that `make study` runs.
 PART ?= all

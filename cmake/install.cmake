@@ -8,7 +8,7 @@ install(FILES docs/mckean.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(DIRECTORY models DESTINATION ${CMAKE_INSTALL_DATADIR}/mckean)
 # In the layout of the sources, so that links between the pages lead somewhere.
 install(FILES README.md CONTRIBUTING.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN *.md)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN *.md PATTERN *.svg)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/mckean)

@@ -14,10 +14,10 @@ namespace {
 
 using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
-constexpr double kReach = 3;         // standard errors to either side
-constexpr double kScoreError = 0.1;  // of a score, times a sixth of the range
-constexpr double kLongestStep = 2;   // of a Newton correction, in standard errors
-constexpr double kShortStep = 0.5;   // after which no other correction is needed
+constexpr double kReach = 3;          // standard errors to either side
+constexpr double kScoreError = 0.07;  // of a score, times a sixth of the range
+constexpr double kLongestStep = 2;    // of a Newton correction, in standard errors
+constexpr double kShortStep = 0.5;    // after which no other correction is needed
 constexpr int kMostRounds = 4;
 constexpr Index kMostNodes = 400;
 constexpr std::size_t kChains = 8, kLeastIterations = 24, kMostIterations = 2000;
