@@ -16,8 +16,8 @@ struct PilotOptions {
   std::optional<std::size_t> iterations;  // T_0
   int most_p = 0;
   std::optional<double> tolerance;  // of the Monte Carlo error that the main phase is to have
-  ChainOptions chain;           // smoother, derivative, precision, start
-  std::vector<bool> free = {};  // empty: all parameters
+  ChainOptions chain;               // smoother, derivative, precision, start
+  std::vector<bool> free = {};      // empty: all parameters
 };
 
 struct Pilot {
