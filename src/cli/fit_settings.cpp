@@ -100,6 +100,7 @@ Json FitSettings::to_json() const {
           {"full_normals", full_normals},
           {"replicates", replicates},
           {"tolerance", tolerance},
+          {"first_tolerance", tolerance},
           {"iterations", iterations},
           {"step", step},
           {"p_max", most_p},
@@ -118,7 +119,8 @@ FitSettings FitSettings::from_json(const Json& j) {
   take("particles", s.particles), take("law_particles", s.law_particles);
   take("smoother", s.smoother), take("gradient", s.gradient);
   take("unit", s.unit), take("full_normals", s.full_normals);
-  take("replicates", s.replicates), take("tolerance", s.tolerance), take("iterations", s.iterations);
+  take("replicates", s.replicates), take("tolerance", s.tolerance), take("first_tolerance", s.first_tolerance),
+      take("iterations", s.iterations);
   take("step", s.step), take("p_max", s.most_p), take("level_weight", s.level_weight);
   take("length_weight", s.length_weight), take("chain_length", s.chain_length), take("starts", s.starts);
   take("budget", s.budget);
@@ -142,7 +144,7 @@ std::string FitSettings::command(const std::string& model_file, const std::strin
   std::string out = fmt::format("mckean fit {} {} --seed {}", quoted(model_file), quoted(data_file), seed);
   const Json mine = to_json(), usual = FitSettings().to_json();
   for (const auto& [key, value] : mine.items()) {
-    if (key == "model" || key == "data" || key == "seed" || value == usual[key]) continue;
+    if (key == "model" || key == "data" || key == "seed" || key == "first_tolerance" || value == usual[key]) continue;
     std::string option = "--" + key;
     std::ranges::replace(option, '_', '-');
     if (value.is_boolean())

@@ -15,6 +15,7 @@ struct FitSettings : ChainCommand {
   std::string level_weight = "2^(-l/4)", length_weight = "2^-p*(p + 1)*log(p + 2)^2", chain_length = "2^p";
   std::size_t replicates = 0, iterations = 0, starts = 1;  // 0: to be chosen
   double tolerance = 0;
+  double first_tolerance = 0;  // with which the run began: what the pilot decides must not change when it is extended
   std::string budget;
   bool quiet = false, verbose = false;  // these two, and the number of threads, are no settings of the run
 

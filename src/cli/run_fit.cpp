@@ -63,7 +63,7 @@ PilotOptions pilot_options(const FitSettings& s, const ChainOptions& chain) {
     throw InputError(fmt::format("--step {}: for the stratified estimator give all of G,N0,RHO or none", s.step));
   if (!s.step.empty()) o.step = parse_step(s.step);
   if (s.iterations > 0) o.iterations = s.iterations;
-  if (s.tolerance > 0) o.tolerance = s.tolerance;
+  if (s.first_tolerance > 0) o.tolerance = s.first_tolerance;
   if (!s.most_p.empty()) {
     const auto most = parse_most_p(s.most_p);
     if (!most) throw InputError("--p-max inf: the stratified estimator has a fixed number of cells; give a number");

@@ -15,7 +15,7 @@ struct PilotOptions {
   std::optional<StepRule> step;
   std::optional<std::size_t> iterations;  // T_0
   int most_p = 0;
-  std::optional<double> tolerance;  // of the Monte Carlo error that the main phase is to have
+  std::optional<double> tolerance;  // of the Monte Carlo error that the main phase is first to have
   ChainOptions chain;               // smoother, derivative, precision, start
   std::vector<bool> free = {};      // empty: all parameters
 };

@@ -24,7 +24,7 @@ class Kill(FitTest):
         reference = self.fit(*LONG, "--run", "reference", threads=2)
         pause = 1.5 * (time.monotonic() - start) / KILLS
         dice, kept, kills, store = random.Random(1), {}, 0, self.directory / "run" / "run.sqlite"
-        while kills < KILLS:
+        while kills < KILLS or not store.exists():
             place = dice.choice(THREADS + RANKS)
             how = ("resume", "run") if store.exists() else ("fit", "k.toml", "k.csv", *SMALL, *LONG, "--run", "run")
             process = self.begin(*how, "--json", **place)
@@ -72,6 +72,18 @@ class SameBits(FitTest):
 
 
 class Extension(FitTest):
+    def test_smaller_tolerance_keeps_what_the_pilot_decided(self):
+        first = json.loads(self.mckean("fit", "k.toml", "k.csv", "--levels", "2:2", "--run", "t", "--json"))
+        before, start = self.exported("t")
+        tolerance = first["estimate"]["theta"]["mc_se"] / 2
+        result = self.resume("t", "--tolerance", tolerance)
+        after, end = self.exported("t")
+        self.assertLessEqual(result["estimate"]["theta"]["mc_se"], tolerance)
+        self.assertLessEqual(before.items(), after.items())
+        self.assertGreater(len(after), len(before))
+        self.assertEqual(start["notes"]["pilot"]["iterations"], end["notes"]["pilot"]["iterations"])
+        self.assertEqual(start["notes"]["pilot"]["law_particles"], end["notes"]["pilot"]["law_particles"])
+
     def test_more_replicates(self):
         for estimator in ("stratified", "paper", "single"):
             with self.subTest(estimator):
