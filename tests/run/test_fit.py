@@ -34,6 +34,9 @@ class Kill(FitTest):
                 os.killpg(process.pid, signal.SIGKILL)
                 kills += 1
             out, err = process.communicate()
+            if ended and "works on this run" in err:  # a rank of the one before, killed with no store yet, still dies
+                time.sleep(0.1)
+                continue
             if ended:  # too soon, on a machine whose pace changes: another run for the rest of the kills
                 self.assertEqual(process.returncode, 0, err)
                 self.assertEqual(without_clock(json.loads(out)), reference, err)
