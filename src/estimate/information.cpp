@@ -91,7 +91,8 @@ HeldMoments hold(const Problem& problem, const ChainOptions& options, ChainIdent
     const Eigen::VectorXd difference = h - as_vector(chain.score_with_another_law(options.start).gradient);
     out.law_noise += 0.5 * share * difference * difference.transpose();
   }
-  out.renewal = renewals.late_changes() / static_cast<double>(held.iterations - held.iterations / 2);
+  const auto late = held.iterations - held.iterations / 2;
+  out.renewal = renewals.late_changes() / static_cast<double>(late);
   out.particle_steps = chain.particle_steps();
   return out;
 }
