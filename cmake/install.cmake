@@ -1,5 +1,5 @@
-# What `cmake --install` puts under a prefix: the program with its man page, models and documents, and the library for
-# C++ programs that say find_package(mckean).
+# What `cmake --install` puts under a prefix: the program with its man page, models and documents, and the libraries for
+# C++ programs that say find_package(mckean): mckean::mckean computes, mckean::run is for threads, ranks and the store.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -12,7 +12,7 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTER
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/mckean)
-install(TARGETS mckean EXPORT mckeanTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS mckean mckean_run EXPORT mckeanTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/mckean DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT mckeanTargets NAMESPACE mckean:: DESTINATION ${package_folder})
 configure_package_config_file(cmake/mckeanConfig.cmake.in mckeanConfig.cmake INSTALL_DESTINATION ${package_folder})

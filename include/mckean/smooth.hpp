@@ -1,4 +1,5 @@
-// The likelihood of data under a model, by a bootstrap particle filter given a law.
+// The likelihood of data under a model, by a bootstrap particle filter given a law, and the state given the data, by
+// chains of smoothed paths.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 
 #include "mckean/data.hpp"
 #include "mckean/model.hpp"
+#include "mckean/tasks.hpp"
 
 namespace mckean {
 
@@ -53,4 +55,44 @@ struct LikelihoodSummary {
   std::optional<double> se;
 };
 LikelihoodSummary summarise(std::span<const double> log_values);
+
+struct LikelihoodAverage {
+  LikelihoodSummary summary;
+  std::uint64_t particle_steps = 0;
+  std::vector<std::string> warnings;      // of all estimates, each once
+  std::vector<double> prediction_errors;  // their means
+};
+// From so many estimates; `group` names their tasks. Throws NumericalError, and Stopped.
+LikelihoodAverage average_likelihood(const LikelihoodEstimator&, std::span<const double> theta, std::size_t repeats,
+                                     TaskRunner&, const std::string& group = "likelihood");
+
+// Where new ancestors come from: backward, by their density; genealogy, as in the paper, from the filter's own.
+enum class Smoother { backward, genealogy };
+
+// Backward sampling needs noise in every component: elsewhere a new ancestor has density zero.
+bool can_sample_backward(const Model&);
+
+// Chains of paths at fixed parameters.
+struct SmoothOptions {
+  int level = 5;
+  // M of the smoother and N of the law: numbers, or rules of l, L (here the same) and T such as "10*l".
+  std::string particles = "100", law_particles = "500";
+  std::size_t iterations = 500, burn_in = 20, chains = 8;
+  std::optional<Smoother> smoother;  // backward where that can be, unless told
+  std::uint64_t seed = 1;
+  double unit = 0;              // unit of time that a level splits; 0: the median spacing of the observations
+  bool full_precision = false;  // 64-bit normals
+};
+
+// The state at one time.
+struct Smoothed {
+  double mean, sd, q05, q50, q95;
+};
+struct SmoothedStates {
+  std::vector<std::vector<std::vector<Smoothed>>> at;  // series by series, component by component, row by row
+  std::size_t particles = 0, law_particles = 0;
+  std::uint64_t particle_steps = 0;
+};
+// At θ. Throws InputError, NumericalError, and Stopped.
+SmoothedStates smooth(const Model&, const Data&, std::span<const double> theta, const SmoothOptions&, TaskRunner&);
 }  // namespace mckean

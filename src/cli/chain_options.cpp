@@ -40,25 +40,35 @@ void ChainCommand::require_parameters(const Model& m) const {
     throw InputError(fmt::format("{}: the model has no parameters; add a section [parameters]", model));
 }
 
-ChainOptions ChainCommand::chain(const Model& m) const {
-  if (smoother == "backward" && !can_sample_backward(m)) {
-    const auto quiet = std::ranges::find_if(m.components(), [](const Component& c) { return !c.noisy; });
-    throw InputError(fmt::format(
-        "--smoother backward: '{}' has no noise of its own, so that no other ancestor can lead to the next point; use "
-        "--smoother genealogy",
-        quiet->name));
-  }
-  ChainOptions o;
-  o.smoother = smoother == "genealogy" || !can_sample_backward(m) ? Smoother::genealogy : Smoother::backward;
-  o.derivative = gradient == "tangent" ? Derivative::tangent : Derivative::finite_difference;
-  o.precision = full_normals ? NormalPrecision::full : NormalPrecision::single;
-  o.start = m.start_values();
-  return o;
+std::optional<Smoother> ChainCommand::chosen_smoother() const {
+  if (smoother.empty()) return std::nullopt;
+  return smoother == "backward" ? Smoother::backward : Smoother::genealogy;
 }
 
-void ChainCommand::set_particles(ChainOptions& o, int level, int highest, std::size_t times) const {
-  o.particles = Rule(particles, "--particles").at(level, highest, times, 2);
-  o.law_particles = o.coarse_law_particles = Rule(law_particles, "--law-particles").at(level, highest, times);
+void HeldChainCommand::add_to(CLI::App& app, std::size_t least_chains) {
+  ChainCommand::add_to(app);
+  app.add_option("--level", path.level, "a unit of time is split into 2^level Euler steps")
+      ->check(whole_number(0, kHighestLevel))
+      ->capture_default_str();
+  app.add_option("--iterations", path.iterations, "iterations of each chain that are used")
+      ->check(whole_number(1, kMostIterations))
+      ->capture_default_str();
+  app.add_option("--burn-in", path.burn_in, "iterations before them")
+      ->check(whole_number(0, kMostIterations))
+      ->capture_default_str();
+  app.add_option("--chains", path.chains, "independent chains")
+      ->check(whole_number(least_chains, kMostRepeats))
+      ->capture_default_str();
+}
+
+SmoothOptions HeldChainCommand::smooth_options() const {
+  SmoothOptions o = path;
+  o.particles = particles, o.law_particles = law_particles;
+  o.smoother = chosen_smoother();
+  o.seed = seed;
+  o.unit = unit;
+  o.full_precision = full_normals;
+  return o;
 }
 
 std::pair<int, int> parse_levels(const std::string& text) {

@@ -3,7 +3,6 @@
 
 #include "cli/command.hpp"
 #include "estimate/chain.hpp"
-#include "estimate/rule.hpp"
 
 namespace mckean::cli {
 
@@ -17,9 +16,32 @@ struct ChainCommand : CommonOptions {
   ChainCommand();
   void add_to(CLI::App&);
   void require_parameters(const Model&) const;  // throws InputError where there is nothing to estimate
-  // The chain's settings; its numbers of particles come from the rules.
-  ChainOptions chain(const Model&) const;
-  void set_particles(ChainOptions&, int level, int highest, std::size_t times) const;
+  std::optional<Smoother> chosen_smoother() const;
+  bool finite_difference() const { return gradient == "finite-difference"; }
+};
+
+// Options of the commands whose chains hold θ.
+struct HeldChainCommand : ChainCommand {
+  void add_to(CLI::App&, std::size_t least_chains);
+  SmoothOptions smooth_options() const;
+
+  // What their results share.
+  nlohmann::ordered_json common_json(const Model& m, const auto& result, double seconds) const {
+    const bool backward = smoother_for(m, chosen_smoother()) == Smoother::backward;
+    return {{"level", path.level},
+            {"particles", result.particles},
+            {"law_particles", result.law_particles},
+            {"iterations", path.iterations},
+            {"burn_in", path.burn_in},
+            {"chains", path.chains},
+            {"smoother", backward ? "backward" : "genealogy"},
+            {"seed", seed},
+            {"seconds", seconds},
+            {"particle_steps", result.particle_steps},
+            {"parameters", parameters_json(m, m.start_values())}};
+  }
+
+  SmoothOptions path;  // what is set here alone: level and lengths
 };
 
 std::pair<int, int> parse_levels(const std::string& text);  // "2:4"

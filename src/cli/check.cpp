@@ -275,12 +275,12 @@ void run(const Options& o) {
 }
 }  // namespace
 
-void add_check(CLI::App& app) {
+void add_check(CLI::App& app, World& world) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("check", "say what was understood of a model, and of data for it");
   command->add_option("MODEL", o->model, "model file")->required();
   command->add_option("DATA", o->data, "data file (CSV)");
   o->add_to(*command);
-  command->callback([o] { run(*o); });
+  command->callback([o, &world] { world.on_first([&] { run(*o); }); });
 }
 }  // namespace mckean::cli

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "mckean/model.hpp"
-#include "run/world.hpp"
+#include "mckean/world.hpp"
 
 namespace mckean::cli {
 
@@ -47,17 +47,17 @@ void write_file(const std::string& path, const std::string& text);
 void require_writable(const std::string& path);  // before a long computation
 
 // Each adds its subcommand, which runs when it was parsed.
-void add_new(CLI::App&);
-void add_check(CLI::App&);
-void add_simulate(CLI::App&);
-void add_loglik(CLI::App&);
-void add_score(CLI::App&);
-void add_smooth(CLI::App&);
+void add_new(CLI::App&, World&);
+void add_check(CLI::App&, World&);
+void add_simulate(CLI::App&, World&);
+void add_loglik(CLI::App&, World&);
+void add_score(CLI::App&, World&);
+void add_smooth(CLI::App&, World&);
 void add_fit(CLI::App&, World&);
 void add_profile(CLI::App&, World&);
 void add_resume(CLI::App&, World&);
-void add_export(CLI::App&);
-void add_report(CLI::App&);
-void add_runs(CLI::App&);
+void add_export(CLI::App&, World&);
+void add_report(CLI::App&, World&);
+void add_runs(CLI::App&, World&);
 void add_reproduce(CLI::App&, World&);
 }  // namespace mckean::cli

@@ -59,12 +59,12 @@ void run(const Options& o) {
 }
 }  // namespace
 
-void add_export(CLI::App& app) {
+void add_export(CLI::App& app, World& world) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("export", "writes a run as CSV and JSON, with its model and data");
   command->add_option("DIR", o->folder, "folder of the run")->required();
   command->add_option("--out", o->out, "folder to write to (default: that of the run)");
   command->add_flag("--json", o->json, "one JSON object on stdout, messages on stderr");
-  command->callback([o] { run(*o); });
+  command->callback([o, &world] { world.on_first([&] { run(*o); }); });
 }
 }  // namespace mckean::cli

@@ -22,8 +22,11 @@ std::string file_text(const std::string& path) {
 }
 
 void run(const Options& o, World& world) {
-  const Model model = read_model(o.model, o.overrides());  // its errors before anything is created
-  check_settings(o, model, read_data(o.data, model.columns()));
+  const std::string name = world.from_first([&] {  // errors before anything is created
+    const Model model = read_model(o.model, o.overrides());
+    check_settings(o, model, read_data(o.data, model.columns()));
+    return model.name();
+  });
   for (const auto& note : o.without_use(*o.command))
     if (world.first()) fmt::print(stderr, "mckean: warning: {}; it is ignored\n", note);
   const RunInput input{o.to_json(), file_text(o.model), file_text(o.data)};
@@ -32,8 +35,7 @@ void run(const Options& o, World& world) {
     Run run = Run::without_store(world, input, how);
     return run_fit(world, run, o.json);
   }
-  const std::string folder =
-      o.run.empty() ? world.from_first([&] { return fresh_folder(model.name()).string(); }) : o.run;
+  const std::string folder = o.run.empty() ? world.from_first([&] { return fresh_folder(name).string(); }) : o.run;
   Run run = Run::create(world, folder, input, how);
   run_fit(world, run, o.json);
 }

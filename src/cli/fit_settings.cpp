@@ -4,10 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
-#include <algorithm>
-
-#include "estimate/fit.hpp"
 #include "model/number.hpp"
 
 namespace mckean::cli {
@@ -83,6 +81,52 @@ std::vector<std::string> FitSettings::without_use(const CLI::App& command) const
                                 fmt::join(estimators, ", ")));
   }
   return out;
+}
+
+namespace {
+
+constexpr int kHighestP = 30;
+
+// Nothing for "inf".
+std::optional<int> parse_most_p(const std::string& text) {
+  if (text == "inf") return std::nullopt;
+  const Number n = parse_number(text);
+  if (!n.problem.empty() || !(n.value >= 0 && n.value <= kHighestP) || n.value != std::floor(n.value))
+    throw InputError(fmt::format("--p-max {}: a whole number from 0 to {} is expected, or inf", text, kHighestP));
+  return static_cast<int>(n.value);
+}
+
+Estimator parse_estimator(const std::string& text) {
+  return text == "stratified"   ? Estimator::stratified
+         : text == "paper"      ? Estimator::paper
+         : text == "quadrature" ? Estimator::quadrature
+                                : Estimator::single;
+}
+}  // namespace
+
+FitOptions FitSettings::options() const {
+  FitOptions o;
+  o.estimator = parse_estimator(estimator);
+  if (!levels.empty()) o.levels = parse_levels(levels);
+  o.particles = particles, o.law_particles = law_particles;
+  o.smoother = chosen_smoother();
+  o.finite_difference = finite_difference();
+  if (o.estimator == Estimator::stratified && !step.empty() && std::ranges::count(step, ',') < 2)
+    throw InputError(fmt::format("--step {}: for the stratified estimator give all of G,N0,RHO or none", step));
+  if (!step.empty()) o.step = parse_step(step);
+  if (iterations > 0) o.iterations = iterations;
+  if (!most_p.empty()) o.most_p = parse_most_p(most_p);
+  o.unbounded_p = !most_p.empty() && !o.most_p;
+  o.level_weight = level_weight, o.length_weight = length_weight, o.chain_length = chain_length;
+  o.starts = starts;
+  if (replicates > 0) o.replicates = replicates;
+  if (tolerance > 0) o.tolerance = tolerance;
+  o.first_tolerance = first_tolerance;
+  o.limited_time = !budget.empty();
+  o.seed = seed;
+  o.unit = unit;
+  o.full_precision = full_normals;
+  return o;
 }
 
 Json FitSettings::to_json() const {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/chain_options.hpp"
+#include "mckean/fit.hpp"
 
 namespace mckean::cli {
 
@@ -21,6 +22,8 @@ struct FitSettings : ChainCommand {
 
   // What to say of each option that was given and that the estimator has no use for.
   std::vector<std::string> without_use(const CLI::App& command) const;
+
+  FitOptions options() const;  // throws InputError
 
   // Everything that the result depends on.
   nlohmann::ordered_json to_json() const;

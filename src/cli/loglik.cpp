@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "cli/command.hpp"
+#include "cli/unkept.hpp"
 #include "law/grid.hpp"
 #include "mckean/smooth.hpp"
 #include "run/parallel.hpp"
@@ -11,13 +11,15 @@
 namespace mckean::cli {
 namespace {
 
+constexpr std::size_t kShown = 5;  // warnings
+
 struct Options : CommonOptions {
   std::string model, data;
   LikelihoodOptions likelihood;
   std::size_t repeats = 16, threads = all_cores();
 };
 
-void run(const Options& o) {
+void run(const Options& o, World& world) {
   const Stopwatch clock;
   const Model model = read_model(o.model, o.overrides());
   const Data data = read_data(o.data, model.columns());
@@ -25,23 +27,14 @@ void run(const Options& o) {
   settings.seed = o.seed;
   const LikelihoodEstimator estimator(model, data, settings);
   const std::vector<double> theta = model.start_values();
-  std::vector<Likelihood> estimates(o.repeats);
-  parallel_for(o.repeats, o.threads,
-               [&](std::size_t r) { estimates[r] = estimator(theta, static_cast<std::uint32_t>(r)); });
-
-  std::vector<double> logs;
-  std::uint64_t steps = 0;
-  std::set<std::string> warnings;
-  for (const Likelihood& e : estimates) {
-    logs.push_back(e.log_value);
-    steps += e.particle_steps;
-    warnings.insert(e.warnings.begin(), e.warnings.end());
-  }
-  const LikelihoodSummary summary = summarise(logs);
-  std::size_t shown = 0;
-  for (const std::string& w : warnings)
-    if (++shown <= 5) fmt::print(stderr, "mckean: warning: {}\n", w);
-  if (shown > 5) fmt::print(stderr, "mckean: warning: and {} more of this kind\n", shown - 5);
+  const auto [summary, steps, warnings, none] =
+      without_store(world, {.threads = o.threads, .show_progress = false},
+                    [&](Run& run) { return average_likelihood(estimator, theta, o.repeats, run.runner()); });
+  if (!world.first()) return;
+  for (std::size_t i = 0; i < std::min(warnings.size(), kShown); ++i)
+    fmt::print(stderr, "mckean: warning: {}\n", warnings[i]);
+  if (warnings.size() > kShown)
+    fmt::print(stderr, "mckean: warning: and {} more of this kind\n", warnings.size() - kShown);
 
   if (o.json) {
     nlohmann::ordered_json se = nullptr;
@@ -65,7 +58,7 @@ void run(const Options& o) {
 }
 }  // namespace
 
-void add_loglik(CLI::App& app) {
+void add_loglik(CLI::App& app, World& world) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("loglik", "log-likelihood of data at the model's parameter values");
   command->add_option("MODEL", o->model, "model file")->required();
@@ -87,6 +80,6 @@ void add_loglik(CLI::App& app) {
   command->add_flag("--full-normals", o->likelihood.full_precision, "64-bit instead of 32-bit normal variates");
   command->add_option("--threads", o->threads, "threads (default: all cores)")->check(whole_number(1, kMostThreads));
   o->add_to(*command);
-  command->callback([o] { run(*o); });
+  command->callback([o, &world] { run(*o, world); });
 }
 }  // namespace mckean::cli

@@ -5,10 +5,10 @@
 #include <new>
 
 #include "cli/command.hpp"
-#include "estimate/tasks.hpp"
 #include "expr/parse.hpp"
+#include "mckean/error.hpp"
+#include "mckean/tasks.hpp"
 #include "program/kernels.hpp"
-#include "run/failure.hpp"
 
 namespace {
 
@@ -36,23 +36,14 @@ std::string usage_problem(const CLI::App& app, const CLI::ParseError& e, const s
 }
 
 int run_command(mckean::World& world, int argc, char** argv) {
+  using namespace mckean::cli;
   CLI::App app("Maximum-likelihood estimation for partially observed McKean-Vlasov diffusions.", "mckean");
   app.set_version_flag("--version", fmt::format("mckean {} ({} vector instructions; {})", MCKEAN_VERSION,
                                                 mckean::kernels().name, mckean::mpi_version()));
   app.require_subcommand(1);
-  mckean::cli::add_new(app);
-  mckean::cli::add_check(app);
-  mckean::cli::add_simulate(app);
-  mckean::cli::add_loglik(app);
-  mckean::cli::add_score(app);
-  mckean::cli::add_smooth(app);
-  mckean::cli::add_fit(app, world);
-  mckean::cli::add_profile(app, world);
-  mckean::cli::add_resume(app, world);
-  mckean::cli::add_export(app);
-  mckean::cli::add_report(app);
-  mckean::cli::add_runs(app);
-  mckean::cli::add_reproduce(app, world);
+  for (const auto add : {add_new, add_check, add_simulate, add_loglik, add_score, add_smooth, add_fit, add_profile,
+                         add_resume, add_export, add_report, add_runs, add_reproduce})
+    add(app, world);
   try {
     app.parse(argc, argv);
     if (std::fflush(stdout) != 0)

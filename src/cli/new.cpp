@@ -40,32 +40,35 @@ x = "s"                              # 0 for a component without noise; a list g
 y = "normal(x, tau)"                 # or {{ log_density = "-0.5*((y - x)/tau)^2" }}
 )toml";
 
+struct Options : CommonOptions {
+  std::string name;
+};
+
 bool is_model_name(const std::string& name) {
   return !name.empty() && std::ranges::all_of(name, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
   });
 }
+
+void run(const Options& o) {
+  const std::string stem = o.name.ends_with(".toml") ? o.name.substr(0, o.name.size() - 5) : o.name;
+  const std::string model = std::filesystem::path(stem).filename().string(), file = stem + ".toml";
+  if (!is_model_name(model))
+    throw InputError(fmt::format("{} cannot be the name of a model; use letters, digits, - and _", shown(o.name)));
+  if (std::filesystem::exists(file)) throw InputError(fmt::format("{}: exists already; choose another name", file));
+  const std::string text = fmt::format(kStarter, model);
+  parse_model(text, file, o.overrides());  // what is written works
+  write_file(file, text);
+  if (o.json) return print_json({{"out", file}});
+  fmt::print("wrote {0}\nnext: mckean check {0}\n", file);
+}
 }  // namespace
 
-void add_new(CLI::App& app) {
-  struct Options : CommonOptions {
-    std::string name;
-  };
+void add_new(CLI::App& app, World& world) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("new", "write a commented starter model, NAME.toml");
   command->add_option("NAME", o->name, "name of the model")->required();
   o->add_to(*command);
-  command->callback([o] {
-    const std::string stem = o->name.ends_with(".toml") ? o->name.substr(0, o->name.size() - 5) : o->name;
-    const std::string model = std::filesystem::path(stem).filename().string(), file = stem + ".toml";
-    if (!is_model_name(model))
-      throw InputError(fmt::format("{} cannot be the name of a model; use letters, digits, - and _", shown(o->name)));
-    if (std::filesystem::exists(file)) throw InputError(fmt::format("{}: exists already; choose another name", file));
-    const std::string text = fmt::format(kStarter, model);
-    parse_model(text, file, o->overrides());  // what is written works
-    write_file(file, text);
-    if (o->json) return print_json({{"out", file}});
-    fmt::print("wrote {0}\nnext: mckean check {0}\n", file);
-  });
+  command->callback([o, &world] { world.on_first([&] { run(*o); }); });
 }
 }  // namespace mckean::cli

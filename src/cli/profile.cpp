@@ -7,11 +7,11 @@
 
 #include "cli/chain_options.hpp"
 #include "cli/plot.hpp"
+#include "cli/unkept.hpp"
 #include "estimate/checks.hpp"
 #include "expr/parse.hpp"
 #include "mckean/data.hpp"
 #include "model/number.hpp"
-#include "run/run.hpp"
 
 namespace mckean::cli {
 namespace {
@@ -66,7 +66,7 @@ ProfileOptions profile_options(const Options& o, const Model& model) {
   if (o.level) p.pilot.levels = {*o.level, *o.level};
   if (!o.particles.empty()) p.pilot.particles = Rule(o.particles, "--particles");
   if (!o.law_particles.empty()) p.pilot.law_particles = Rule(o.law_particles, "--law-particles");
-  p.pilot.chain = o.chain(model);
+  p.pilot.chain = chain_options(model, o.chosen_smoother(), o.finite_difference(), o.full_normals);
   p.pilot.chain.antithetic_laws = true;
   return p;
 }
@@ -167,33 +167,29 @@ void print_summary(const Model& model, const ProfileOptions& options, const Prof
 }
 
 void run(const Options& o, World& world) {
+  const Stopwatch clock;
   const Model model = read_model(o.model, o.overrides());
   const Data data = read_data(o.data, model.columns());
   o.require_parameters(model);
   const ProfileOptions options = profile_options(o, model);
   if (!o.out.empty() && world.first()) require_writable(o.out);
-  Run run = Run::without_store(world, {Json::object(), "", ""},
-                               {.threads = o.threads, .show_progress = !o.quiet && !o.json, .verbose = o.verbose});
   const Problem problem(model, data, o.unit, options.quadrature_level, o.seed);
-  Profile found;
-  try {
-    found = profile(problem, options, run.runner(), run.observer());
-  } catch (const Stopped&) {
-    if (world.first()) fmt::print(stderr, "mckean: stopped; nothing was kept\n");
-    throw;
-  }
-  Json json = to_json(o, model, options, found);
-  json["seconds"] = run.seconds();
-  if (!o.out.empty()) json["out"] = o.out;
-  run.finish(json);
+  const Profile found =
+      without_store(world, {.threads = o.threads, .show_progress = !o.quiet && !o.json, .verbose = o.verbose},
+                    [&](Run& run) { return profile(problem, options, run.runner(), run.observer()); });
   if (!world.first()) return;
   for (const auto& w : found.warnings) fmt::print(stderr, "mckean: warning: {}\n", w);
   if (!o.out.empty()) write_file(o.out, to_csv(model, options, found));
-  if (o.json) return print_json(json);
+  if (o.json) {
+    Json json = to_json(o, model, options, found);
+    json["seconds"] = clock.seconds();
+    if (!o.out.empty()) json["out"] = o.out;
+    return print_json(json);
+  }
   if (o.out == "-") return;
   print_table(model, options, found);
   print_plot(model, options, found);
-  print_summary(model, options, found, run.seconds());
+  print_summary(model, options, found, clock.seconds());
   if (!o.out.empty()) fmt::print("wrote {}\n", o.out);
 }
 }  // namespace

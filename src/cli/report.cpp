@@ -33,7 +33,7 @@ void run(const Options& o) {
   const std::string page = report::make_report({.model = model,
                                                 .data = data,
                                                 .store = store,
-                                                .options = fit_options(settings, model),
+                                                .plan = plan_fit(model, settings.options()),
                                                 .unit = settings.unit,
                                                 .run = run_json(read_stored_run(folder), store),
                                                 .command = settings.command("model.toml", "data.csv"),
@@ -44,7 +44,7 @@ void run(const Options& o) {
 }
 }  // namespace
 
-void add_report(CLI::App& app) {
+void add_report(CLI::App& app, World& world) {
   auto o = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("report", "writes a run as one HTML page: model, data, estimate, figures, settings");
@@ -52,6 +52,6 @@ void add_report(CLI::App& app) {
   command->add_option("--out", o->out, "file to write (default: report.html in the folder of the run); - for stdout");
   command->add_option("--threads", o->threads, "threads (default: all cores)")->check(whole_number(1, kMostThreads));
   command->add_flag("--json", o->json, "one JSON object on stdout, messages on stderr");
-  command->callback([o] { run(*o); });
+  command->callback([o, &world] { world.on_first([&] { run(*o); }); });
 }
 }  // namespace mckean::cli

@@ -7,11 +7,11 @@
 
 #include "cli/command.hpp"
 #include "mckean/data.hpp"
+#include "mckean/error.hpp"
+#include "mckean/run.hpp"
 #include "report/figure_error.hpp"
 #include "report/gnuplot.hpp"
-#include "run/failure.hpp"
 #include "run/parallel.hpp"
-#include "run/run.hpp"
 
 namespace mckean::cli {
 namespace {

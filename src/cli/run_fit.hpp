@@ -2,13 +2,10 @@
 #pragma once
 
 #include "cli/fit_settings.hpp"
-#include "estimate/fit.hpp"
 #include "mckean/data.hpp"
-#include "run/run.hpp"
+#include "mckean/run.hpp"
 
 namespace mckean::cli {
-
-FitOptions fit_options(const FitSettings&, const Model&);
 
 // Throws InputError where a fit would refuse them, so that no run is begun with them.
 void check_settings(const FitSettings&, const Model&, const Data&);

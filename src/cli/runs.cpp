@@ -50,11 +50,11 @@ void run(const Options& o) {
 }
 }  // namespace
 
-void add_runs(CLI::App& app) {
+void add_runs(CLI::App& app, World& world) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("runs", "lists runs with their state, time and estimate so far");
   command->add_option("DIR", o->folder, "folder that holds runs, or a run")->capture_default_str();
   command->add_flag("--json", o->json, "one JSON object on stdout, messages on stderr");
-  command->callback([o] { run(*o); });
+  command->callback([o, &world] { world.on_first([&] { run(*o); }); });
 }
 }  // namespace mckean::cli

@@ -137,7 +137,7 @@ void run(const Options& o) {
 }
 }  // namespace
 
-void add_simulate(CLI::App& app) {
+void add_simulate(CLI::App& app, World& world) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("simulate", "draw data from the model at its parameter values");
   command->add_option("MODEL", o->model, "model file")->required();
@@ -161,6 +161,6 @@ void add_simulate(CLI::App& app) {
       ->check(positive_number());
   command->add_flag("--full-normals", o->simulation.full_precision, "64-bit instead of 32-bit normal variates");
   o->add_to(*command);
-  command->callback([o] { run(*o); });
+  command->callback([o, &world] { world.on_first([&] { run(*o); }); });
 }
 }  // namespace mckean::cli

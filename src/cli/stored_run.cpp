@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "mckean/error.hpp"
-#include "run/failure.hpp"
 #include "run/lock.hpp"
 
 namespace mckean::cli {

@@ -2,11 +2,47 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "estimate/line.hpp"
+#include "estimate/rule.hpp"
 
 namespace mckean {
+
+Smoother smoother_for(const Model& model, std::optional<Smoother> wanted) {
+  const bool can = can_sample_backward(model);
+  if (wanted == Smoother::backward && !can) {
+    const auto quiet = std::ranges::find_if(model.components(), [](const Component& c) { return !c.noisy; });
+    throw InputError(fmt::format(
+        "--smoother backward: '{}' has no noise of its own, so that no other ancestor can lead to the next point; use "
+        "--smoother genealogy",
+        quiet->name));
+  }
+  return wanted.value_or(can ? Smoother::backward : Smoother::genealogy);
+}
+
+ChainOptions chain_options(const Model& model, std::optional<Smoother> smoother, bool finite_difference,
+                           bool full_precision) {
+  ChainOptions o;
+  o.smoother = smoother_for(model, smoother);
+  o.derivative = finite_difference ? Derivative::finite_difference : Derivative::tangent;
+  o.precision = full_precision ? NormalPrecision::full : NormalPrecision::single;
+  o.start = model.start_values();
+  return o;
+}
+
+ChainOptions held_chain(const Problem& problem, std::span<const double> theta, const SmoothOptions& o,
+                        bool finite_difference) {
+  const std::size_t times = problem.schedule(o.level).grid.points.size();
+  ChainOptions out = chain_options(problem.model(), o.smoother, finite_difference, o.full_precision);
+  out.start.assign(theta.begin(), theta.end());
+  out.particles = Rule(o.particles, "--particles").at(o.level, o.level, times, 2);
+  out.law_particles = Rule(o.law_particles, "--law-particles").at(o.level, o.level, times);
+  out.coarse_law_particles = out.law_particles;
+  out.burn_in = o.burn_in;
+  return out;
+}
 
 double StepRule::at(std::size_t n) const { return gamma * std::pow(n0 + static_cast<double>(n), -rho); }
 

@@ -4,16 +4,10 @@
 #include <Eigen/Dense>
 
 #include "estimate/problem.hpp"
-#include "estimate/tasks.hpp"
+#include "mckean/fit.hpp"
 #include "score/score.hpp"
 
 namespace mckean {
-
-// γ_n = γ (n0 + n)^−ρ
-struct StepRule {
-  double gamma = 1, n0 = 0, rho = 0.7;
-  double at(std::size_t n) const;
-};
 
 struct ChainOptions {
   std::size_t particles = 100;             // M
@@ -33,6 +27,13 @@ struct ChainOptions {
   std::vector<double> start{};  // θ_0
   std::stop_token stop{};       // asked before every iteration; then Stopped is thrown
 };
+
+// Backward where that can be, unless told. Throws InputError where it is asked for and cannot be.
+Smoother smoother_for(const Model&, std::optional<Smoother> wanted);
+// At the model's start, with what a user decides of every kind of chain.
+ChainOptions chain_options(const Model&, std::optional<Smoother>, bool finite_difference, bool full_precision);
+// At θ, for chains that hold it.
+ChainOptions held_chain(const Problem&, std::span<const double> theta, const SmoothOptions&, bool finite_difference);
 
 // θ on the line, moved by scores, inside a growing sequence of compact sets: leaving one returns it to the start and
 // enlarges the set, as does a θ at which the discretised dynamics explode.

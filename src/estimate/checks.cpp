@@ -65,36 +65,18 @@ std::vector<bool> determined(const Model& model, const Pilot& pilot, std::vector
   return known;
 }
 
-LikelihoodAt likelihood_at(Workbench& bench, const std::string& group, int level, const std::vector<double>& theta) {
+LikelihoodAverage likelihood_at(Workbench& bench, const std::string& group, int level,
+                                const std::vector<double>& theta) {
   const std::size_t series = bench.problem.data().series.size();
+  const std::string name = group + "likelihood";
   const LikelihoodEstimator estimator(bench.model(), bench.problem.data(),
                                       {.level = level,
                                        .particles = std::max(kFilterParticles / 4, kFilterParticles / (1 + series / 8)),
                                        .law_particles = kFilterParticles,
-                                       .seed = seed_of(bench.seed, group + "likelihood"),
+                                       .seed = seed_of(bench.seed, name),
                                        .unit = bench.problem.unit()});
-  std::vector<Task> tasks;
-  for (std::uint32_t r = 0; r < kFilters; ++r) tasks.push_back({named_at(group + "likelihood", theta), r});
-  const auto results = bench.runner.run(tasks, [&](std::size_t r, const std::stop_token& stop) {
-    if (stop.stop_requested()) throw Stopped{};
-    const Likelihood l = estimator(theta, static_cast<std::uint32_t>(r));
-    std::vector<double> out{l.log_value, static_cast<double>(l.particle_steps),
-                            static_cast<double>(l.prediction_errors.size())};
-    out.insert(out.end(), l.prediction_errors.begin(), l.prediction_errors.end());
-    if (!l.warnings.empty()) append_text(l.warnings[0], out);
-    return out;
-  });
-  LikelihoodAt out;
-  std::vector<double> values;
-  const auto errors = static_cast<std::size_t>(results[0][2]);
-  out.prediction_errors.assign(errors, 0);
-  for (const auto& r : results) {
-    values.push_back(r[0]);
-    bench.particle_steps += static_cast<std::uint64_t>(r[1]);
-    for (std::size_t i = 0; i < errors; ++i) out.prediction_errors[i] += r[3 + i] / kFilters;
-    if (r.size() > 3 + errors && out.warnings.empty()) out.warnings.push_back(text_from(r, 3 + errors));
-  }
-  out.summary = mckean::summarise(std::span<const double>(values));
+  const LikelihoodAverage out = average_likelihood(estimator, theta, kFilters, bench.runner, name);
+  bench.particle_steps += out.particle_steps;
   return out;
 }
 
@@ -184,9 +166,9 @@ void check(Workbench& bench, const Pilot& pilot, const StratifiedResult& found, 
     tell(left.law, "the bias of a law of finitely many particles", "raise --law-particles");
   }
   try {
-    const LikelihoodAt at = likelihood_at(bench, "", pilot.plan.highest, out.value);
+    const LikelihoodAverage at = likelihood_at(bench, "", pilot.plan.highest, out.value);
     out.loglik = at.summary;
-    out.warnings.insert(out.warnings.end(), at.warnings.begin(), at.warnings.end());
+    if (!at.warnings.empty()) out.warnings.push_back(at.warnings[0]);  // one stands for all
     check_predictions(bench.problem.data(), at.prediction_errors, out.warnings);
   } catch (const NumericalError& e) {
     out.warnings.push_back(fmt::format("no log-likelihood at the estimate: {}", e.what()));

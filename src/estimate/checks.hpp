@@ -6,12 +6,7 @@
 namespace mckean {
 
 // The likelihood at a point, from independent filters.
-struct LikelihoodAt {
-  LikelihoodSummary summary;
-  std::vector<std::string> warnings;      // observations at which one particle carries all the weight
-  std::vector<double> prediction_errors;  // z-scores of one-step predictions, row by row; NaN where there is none
-};
-LikelihoodAt likelihood_at(Workbench&, const std::string& group, int level, const std::vector<double>& theta);
+LikelihoodAverage likelihood_at(Workbench&, const std::string& group, int level, const std::vector<double>& theta);
 
 // Which parameters the data determine; says which combinations they do not, and which parameters are at a bound.
 std::vector<bool> determined(const Model&, const Pilot&, std::vector<std::string>& warnings);

@@ -77,7 +77,7 @@ Place replicated_place(const Problem& problem, const EstimatorOptions& settings,
                        const std::vector<double>& theta) {
   Place p{to_line(problem.model(), theta), level, settings.chain};
   p.chain.burn_in = kBurnIn;
-  p.chain.smoother = can_sample_backward(problem.model()) ? Smoother::backward : Smoother::genealogy;
+  p.chain.smoother = smoother_for(problem.model(), {});
   const std::size_t times = problem.schedule(level).grid.points.size();
   p.chain.particles = settings.particles.at(level, settings.highest, times, 2);
   p.chain.law_particles = p.chain.coarse_law_particles = settings.law_particles.at(level, settings.highest, times);
@@ -85,9 +85,9 @@ Place replicated_place(const Problem& problem, const EstimatorOptions& settings,
 }
 
 // Procedures 1 and 2 as printed: replicates whose mean is the answer.
-FitResult fit_replicated(Workbench& bench, const FitOptions& options) {
+FitResult fit_replicated(Workbench& bench, const FitPlan& given) {
   const Model& model = bench.model();
-  EstimatorOptions settings = options.replicated;
+  EstimatorOptions settings = given.replicated;
   FitResult out;
   const auto place = [&](int level, const std::vector<double>& theta) {
     return replicated_place(bench.problem, settings, level, theta);
@@ -97,11 +97,11 @@ FitResult fit_replicated(Workbench& bench, const FitOptions& options) {
   std::vector<Replicate> all;
   EstimateSummary summary;
   bool out_of_time = false;
-  for (std::size_t wanted = options.replicates.value_or(kDefaultReplicates); all.size() < wanted && !out_of_time;) {
+  for (std::size_t wanted = given.replicates.value_or(kDefaultReplicates); all.size() < wanted && !out_of_time;) {
     std::vector<Task> tasks;
     double work = 0;
     for (auto r = static_cast<std::uint32_t>(all.size()); r < wanted; ++r) {
-      if (options.limited_time && work > kChunkWork) break;
+      if (given.limited_time && work > kChunkWork) break;
       tasks.push_back({"replicate", r, estimator.expected_cost(r)});
       work += tasks.back().cost;
     }
@@ -111,8 +111,8 @@ FitResult fit_replicated(Workbench& bench, const FitOptions& options) {
       all.push_back(replicate(v));
     summary = summarise(std::span<const Replicate>(all));
     out_of_time = bench.runner.out_of_time();
-    if (!options.replicates && options.tolerance && all.size() == wanted)
-      wanted = needed(summary, all.size(), *options.tolerance);
+    if (!given.replicates && given.tolerance && all.size() == wanted)
+      wanted = needed(summary, all.size(), *given.tolerance);
   }
   if (out_of_time) out.warnings.emplace_back(kOutOfTime);
   for (std::size_t p = 0; p < summary.value.size(); ++p)
@@ -155,15 +155,15 @@ std::vector<double> another_start(const Model& model, const std::vector<double>&
 }
 
 // Pilots from all starts; the one with the highest likelihood, and a warning where others ended elsewhere.
-Pilot best_pilot(Workbench& bench, const FitOptions& options, std::vector<std::string>& warnings) {
+Pilot best_pilot(Workbench& bench, const FitPlan& given, std::vector<std::string>& warnings) {
   std::vector<Pilot> pilots;
   std::vector<LikelihoodSummary> likelihoods;
   std::vector<std::string> failures;
-  for (std::size_t k = 0; k < options.starts; ++k) {
-    PilotOptions o = options.pilot;
+  for (std::size_t k = 0; k < given.starts; ++k) {
+    PilotOptions o = given.pilot;
     if (k > 0) o.chain.start = another_start(bench.model(), o.chain.start, bench.seed, k);
     bench.observer.message(fmt::format("start {}: {}", k + 1, parameters_to_text(bench.model(), o.chain.start)));
-    if (options.starts == 1) return explore(bench, "", o);
+    if (given.starts == 1) return explore(bench, "", o);
     try {
       Pilot pilot = explore(bench, fmt::format("start {} ", k), o);
       likelihoods.push_back(likelihood_at(bench, fmt::format("start {} ", k), pilot.plan.highest,
@@ -212,26 +212,26 @@ void tell(Workbench& bench, const Pilot& pilot) {
   bench.observer.decided("pilot", d);
 }
 
-FitResult fit_stratified(Workbench& bench, const FitOptions& options) {
+FitResult fit_stratified(Workbench& bench, const FitPlan& given) {
   const Model& model = bench.model();
   FitResult out;
-  Pilot pilot = best_pilot(bench, options, out.warnings);
+  Pilot pilot = best_pilot(bench, given, out.warnings);
   out.warnings.insert(out.warnings.end(), pilot.warnings.begin(), pilot.warnings.end());
   const MatrixXd covariance = pilot.maximum.whitening * pilot.maximum.whitening.transpose();
   const VectorXd se = covariance.diagonal().cwiseSqrt();
   std::vector<bool> known = determined(model, pilot, out.warnings);
 
   StratifiedPlan& plan = pilot.plan;
-  plan.replicates = options.replicates;
+  plan.replicates = given.replicates;
   // What has not been found cannot be refined, and has no standard errors.
   if (!pilot.maximum.converged) {
     known.assign(known.size(), false);
-    plan.replicates = std::min(options.replicates.value_or(kUnconverged), kUnconverged);
+    plan.replicates = std::min(given.replicates.value_or(kUnconverged), kUnconverged);
   }
   plan.target = VectorXd::Constant(se.size(), std::numeric_limits<double>::infinity());
   const VectorXd slope = slopes(model, plan.centre).cwiseAbs();
   for (Index p = 0; p < se.size(); ++p)
-    if (se[p] > 0) plan.target[p] = options.tolerance ? *options.tolerance / slope[p] : kShareOfError * se[p];
+    if (se[p] > 0) plan.target[p] = given.tolerance ? *given.tolerance / slope[p] : kShareOfError * se[p];
   tell(bench, pilot);
   const StratifiedResult found = estimate(bench, plan);
   out.warnings.insert(out.warnings.end(), found.warnings.begin(), found.warnings.end());
@@ -249,9 +249,9 @@ FitResult fit_stratified(Workbench& bench, const FitOptions& options) {
 }
 
 // Deterministic: no Monte Carlo error, no replicates.
-FitResult fit_by_quadrature(Workbench& bench, const FitOptions& options) {
+FitResult fit_by_quadrature(Workbench& bench, const FitPlan& given) {
   const Model& model = bench.model();
-  const Quadrature quadrature(model, bench.problem.data(), bench.problem.unit(), options.quadrature_level);
+  const Quadrature quadrature(model, bench.problem.data(), bench.problem.unit(), given.quadrature_level);
   const Task task{"quadrature", 0};
   const auto n = static_cast<Index>(model.parameters().size());
   // The result as numbers: grid steps, log-likelihood, whether it converged, θ, the information, the message.
@@ -266,7 +266,7 @@ FitResult fit_by_quadrature(Workbench& bench, const FitOptions& options) {
   FitResult out;
   out.value.assign(result.begin() + 3, result.begin() + 3 + n);
   out.mc_se.assign(out.value.size(), 0);
-  out.lowest = out.highest = options.quadrature_level;
+  out.lowest = out.highest = given.quadrature_level;
   out.loglik = LikelihoodSummary{result[1], 0.0};
   const std::string message = text_from(result, static_cast<std::size_t>(3 + n + n * n));
   if (!message.empty() || result[2] == 0) out.warnings.push_back(message.empty() ? "not converged" : message);
@@ -328,12 +328,12 @@ void require_enough(const Model& model, const Data& data) {
         data.source, values, values == 1 ? "" : "s", parameters));
 }
 
-FitResult fit(const Problem& problem, const FitOptions& options, TaskRunner& runner, FitObserver& observer) {
+FitResult fit(const Problem& problem, const FitPlan& given, TaskRunner& runner, FitObserver& observer) {
   require_enough(problem.model(), problem.data());
-  Workbench bench{problem, runner, observer, options.seed};
-  FitResult out = options.estimator == Estimator::stratified   ? fit_stratified(bench, options)
-                  : options.estimator == Estimator::quadrature ? fit_by_quadrature(bench, options)
-                                                               : fit_replicated(bench, options);
+  Workbench bench{problem, runner, observer, given.seed};
+  FitResult out = given.estimator == Estimator::stratified   ? fit_stratified(bench, given)
+                  : given.estimator == Estimator::quadrature ? fit_by_quadrature(bench, given)
+                                                             : fit_replicated(bench, given);
   const std::size_t values = observed_values(problem.data()), parameters = problem.model().parameters().size();
   if (values < kFew * parameters)
     out.warnings.push_back(

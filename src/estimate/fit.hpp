@@ -2,41 +2,25 @@
 #pragma once
 
 #include "estimate/pilot.hpp"
-#include "mckean/smooth.hpp"
+#include "mckean/fit.hpp"
 
 namespace mckean {
 
-enum class Estimator { stratified, paper, single, quadrature };
-
-struct FitOptions {
+// What a fit does, once all options are understood.
+struct FitPlan {
   Estimator estimator = Estimator::stratified;
   EstimatorOptions replicated;  // of paper and single
   PilotOptions pilot;           // of stratified
-  std::size_t starts = 1;       // stratified: pilots from so many starts, the first of them the model's
+  std::size_t starts = 1;
   int quadrature_level = 5;
-  // How long: so many replicates, or until the Monte Carlo error of every parameter is below `tolerance`, or (neither)
-  // below a tenth of its standard error. Paper and single take 200 replicates unless told.
   std::optional<std::size_t> replicates;
   std::optional<double> tolerance;
-  bool limited_time = false;  // the runner may say that the time is up; then it is asked more often
+  bool limited_time = false;
   std::uint64_t seed = 1;
 };
 
-struct Interval {
-  double std_error, lower, upper;  // 95 %, on the user's scale
-};
-
-struct FitResult {
-  std::vector<double> value, mc_se;
-  std::vector<std::optional<Interval>> intervals;  // none where the data do not determine a parameter
-  std::vector<Cell> cells;
-  std::size_t replicates = 0, reprojections = 0;
-  int lowest = 0, highest = 0;
-  std::size_t particles = 0, law_particles = 0, iterations = 0;  // at the highest level
-  std::optional<LikelihoodSummary> loglik;                       // at the estimate
-  std::uint64_t particle_steps = 0;
-  std::vector<std::string> warnings;
-};
+// Throws InputError.
+FitPlan plan_fit(const Model&, const FitOptions&);
 
 // The inverse of the complete-data information at the chain's start, on the line: steps of its size cannot overshoot.
 // Directions that it does not determine get the inverse of its diagonal, and a warning. Throws NumericalError.
@@ -53,5 +37,5 @@ std::vector<std::optional<Interval>> intervals(const Model&, const std::vector<d
 void require_enough(const Model&, const Data&);
 
 // Throws InputError as above, NumericalError, and Stopped where the runner was asked to stop.
-FitResult fit(const Problem&, const FitOptions&, TaskRunner&, FitObserver&);
+FitResult fit(const Problem&, const FitPlan&, TaskRunner&, FitObserver&);
 }  // namespace mckean

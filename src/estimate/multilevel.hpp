@@ -53,12 +53,6 @@ class MultilevelEstimator {
 };
 
 // Statistics of many replicates.
-struct Cell {
-  int level, p;
-  std::size_t count = 0;
-  std::vector<double> mean, sd;  // of the differences
-  std::uint64_t particle_steps = 0;
-};
 struct EstimateSummary {
   std::vector<double> value, mc_se;
   std::vector<Cell> cells;  // by level, then p

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "estimate/information.hpp"
-#include "estimate/tasks.hpp"
+#include "mckean/tasks.hpp"
 
 namespace mckean {
 

@@ -14,7 +14,7 @@ constexpr std::size_t kMostParameters = 4;
 constexpr std::size_t kMostRows = 200;
 
 std::string level_name(const Context& c, const Cell& cell, int lowest) {
-  const bool coupled = c.input.options.estimator != Estimator::single && cell.level > lowest;
+  const bool coupled = c.input.plan.estimator != Estimator::single && cell.level > lowest;
   return coupled ? fmt::format("{} − {}", cell.level, cell.level - 1) : fmt::format("{}", cell.level);
 }
 
@@ -105,7 +105,7 @@ std::string allocation(const Context& c, const std::vector<std::size_t>& shown) 
 }  // namespace
 
 std::string cells_section(const Context& c) {
-  if (c.input.options.estimator == Estimator::quadrature)
+  if (c.input.plan.estimator == Estimator::quadrature)
     return paragraph("Quadrature has no cells: nothing is drawn at random.");
   const auto& cells = c.facts.cells;
   if (cells.empty()) return paragraph("There are no replicates yet, and so no cells.");

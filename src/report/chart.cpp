@@ -55,8 +55,9 @@ std::string axes(const Frame& f, const std::string& x_name, const std::string& y
   std::string grid, text;
   for (const Tick& t : fitting_ticks(f.x, f.right - f.left)) {
     grid += fmt::format("M{:.1f} {:.1f}V{:.1f}", f.px(t.value), f.top, f.bottom + 4);
-    text +=
-        fmt::format("<text class=\"mid\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", f.px(t.value), f.bottom + 17, t.label);
+    // Under its tick, unless it would leave the drawing there.
+    const double middle = std::min(f.px(t.value), f.right + kRight - text_width(t.label) / 2);
+    text += fmt::format("<text class=\"mid\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", middle, f.bottom + 17, t.label);
   }
   for (const Tick& t : ticks(f.y, static_cast<std::size_t>((f.bottom - f.top) / 36))) {
     grid += fmt::format("M{:.1f} {:.1f}H{:.1f}", f.left - 4, f.py(t.value), f.right);

@@ -67,7 +67,7 @@ std::string against_cost(const Context& c, const std::vector<Running>& all, cons
 }  // namespace
 
 std::string convergence_section(const Context& c) {
-  if (c.input.options.estimator == Estimator::quadrature)
+  if (c.input.plan.estimator == Estimator::quadrature)
     return paragraph("Quadrature has no replicates: the estimate is one deterministic computation.");
   const auto all = convergence(c.input, c.facts);
   if (all.empty()) return paragraph("There are no replicates yet.");
@@ -86,7 +86,7 @@ std::string convergence_section(const Context& c) {
   std::string caption = fmt::format("{} replicates.", c.facts.replicate_count);
   if (shown.size() < c.facts.theta.size())
     caption += fmt::format(" Shown are {} of {} parameters; the file has all.", shown.size(), c.facts.theta.size());
-  if (c.input.options.estimator == Estimator::stratified)
+  if (c.input.plan.estimator == Estimator::stratified)
     caption +=
         " All replicates weigh alike here; the estimate gives each round of replicates a share that was fixed "
         "before, so that the ends may differ a little.";

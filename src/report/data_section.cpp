@@ -9,7 +9,7 @@
 #include "report/chart.hpp"
 #include "report/html.hpp"
 #include "report/sections.hpp"
-#include "run/parallel.hpp"
+#include "run/thread_runner.hpp"
 
 namespace mckean::report {
 namespace {
@@ -75,7 +75,7 @@ Smoothing smooth(const Context& c, const Data& data) {
   }
   try {
     const double unit = c.problem.schedule(c.facts.level).grid.unit;
-    const Problem problem(c.input.model, data, unit, c.facts.level, c.input.options.seed);
+    const Problem problem(c.input.model, data, unit, c.facts.level, c.input.plan.seed);
     out.plan = plan_smoothing(problem, c.facts.level, c.facts.particles, c.facts.law_particles);
     if (!out.plan) {
       out.problem = "it would take too long for a report; 'mckean smooth' computes it";
@@ -85,28 +85,20 @@ Smoothing smooth(const Context& c, const Data& data) {
     ChainOptions options;
     options.particles = plan.particles;
     options.law_particles = options.coarse_law_particles = plan.law_particles;
-    options.smoother = can_sample_backward(c.input.model) ? Smoother::backward : Smoother::genealogy;
+    options.smoother = smoother_for(c.input.model, {});
     options.burn_in = plan.burn_in;
     options.start = c.facts.theta;
-    std::vector<SmoothedDraws> chains(plan.chains);
-    std::vector<std::uint64_t> steps(plan.chains);
-    parallel_for(plan.chains, c.input.threads, [&](std::size_t r) {
-      chains[r] = draw_smoothed(problem, options,
-                                {seed_of(c.input.options.seed, "report"), static_cast<std::uint32_t>(r), plan.level},
-                                plan.iterations, steps[r]);
-    });
+    ThreadRunner runner(c.input.threads);
+    const SmoothedChains chains = draw_smoothed(problem, options, seed_of(c.input.plan.seed, "report"), plan.level,
+                                                plan.chains, plan.iterations, runner);
     std::vector<double> ratios;
     for (std::size_t s = 0; s < data.series.size(); ++s) {
       out.value.emplace_back(c.input.model.dimension());
       for (std::size_t k = 0; k < c.input.model.dimension(); ++k)
         for (std::size_t row = 0; row < data.series[s].times.size(); ++row) {
-          std::vector<double> all;
           std::vector<std::vector<double>> each;
-          for (const auto& chain : chains) {
-            each.push_back(chain[s][k][row]);
-            all.insert(all.end(), each.back().begin(), each.back().end());
-          }
-          out.value[s][k].push_back(summarise_draws(std::move(all)));
+          for (const auto& chain : chains.draws) each.push_back(chain[s][k][row]);
+          out.value[s][k].push_back(summarise_draws(all_draws(chains, s, k, row)));
           ratios.push_back(disagreement(each));
         }
     }

@@ -52,7 +52,7 @@ std::string diagnostics_section(const Context& c) {
     for (const auto& w : warnings) out += fmt::format("<li><strong>{}</strong>{}</li>\n", escaped(w), advice_for(w));
     out += "</ul>\n";
   }
-  if (c.facts.finished && c.input.options.estimator != Estimator::quadrature) {
+  if (c.facts.finished && c.input.plan.estimator != Estimator::quadrature) {
     const auto times = c.input.run["result"].value("reprojections", std::size_t{0});
     out +=
         paragraph(times == 0 ? std::string("No chain had to be returned to its start.")

@@ -25,7 +25,7 @@ std::string reading(const Context& c) {
   std::string out =
       "<p class=\"note\">Standard errors are those of the data, from the observed information; 95 % intervals keep to "
       "the bounds of a parameter. ";
-  if (c.input.options.estimator == Estimator::quadrature)
+  if (c.input.plan.estimator == Estimator::quadrature)
     return out + "Quadrature is deterministic: there is no Monte Carlo error.</p>\n";
   out += "The Monte Carlo error is that of the computation, and falls with more replicates. ";
   double worst = 0;

@@ -71,7 +71,7 @@ void Facts::read_estimates(const Input& input) {
     const auto flat = numbers(pilot["information_on_line"]);
     if (flat.size() == static_cast<std::size_t>(n * n)) information = Eigen::Map<const MatrixXd>(flat.data(), n, n);
   }
-  if (input.options.estimator == Estimator::quadrature)
+  if (input.plan.estimator == Estimator::quadrature)
     if (const auto task = input.store.find({"quadrature", 0});
         task && task->size() >= static_cast<std::size_t>(3 + n + n * n))
       information = on_line(input.model, theta, Eigen::Map<const MatrixXd>(task->data() + 3 + n, n, n));
@@ -80,10 +80,10 @@ void Facts::read_estimates(const Input& input) {
 void Facts::read_sizes(const Input& input) {
   constexpr std::size_t kParticles = 100, kLawParticles = 500;
   const Json result = finished ? input.run["result"] : Json::object();
-  const bool stratified = input.options.estimator == Estimator::stratified;
-  const int asked = input.options.estimator == Estimator::quadrature ? input.options.quadrature_level
-                    : stratified ? input.options.pilot.levels.value_or(std::pair(3, 3)).second
-                                 : input.options.replicated.highest;
+  const bool stratified = input.plan.estimator == Estimator::stratified;
+  const int asked = input.plan.estimator == Estimator::quadrature ? input.plan.quadrature_level
+                    : stratified ? input.plan.pilot.levels.value_or(std::pair(3, 3)).second
+                                 : input.plan.replicated.highest;
   level =
       finished ? result["levels"].back().get<int>() : static_cast<int>(decided(input.run, "levels").value_or(asked));
   const auto size = [&](const char* key, std::size_t otherwise) {
@@ -134,7 +134,7 @@ void Facts::read_cells(const Input& input) {
     }
     return;
   }
-  const Eigen::VectorXd slope = input.options.estimator == Estimator::stratified
+  const Eigen::VectorXd slope = input.plan.estimator == Estimator::stratified
                                     ? slopes(input.model, to_line(input.model, theta))
                                     : Eigen::VectorXd::Ones(static_cast<Index>(theta.size()));
   for (const CellDraws& d : draws) {

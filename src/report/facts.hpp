@@ -17,7 +17,7 @@ struct Input {
   const Model& model;  // with the run's own values of parameters and constants
   const Data& data;
   const Store& store;
-  FitOptions options;
+  FitPlan plan;
   double unit = 0;
   nlohmann::ordered_json run;  // as `mckean export` writes it
   std::string command;         // the command line that begins the same run

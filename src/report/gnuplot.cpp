@@ -8,7 +8,7 @@
 
 #include <cstring>
 
-#include "run/failure.hpp"
+#include "mckean/error.hpp"
 
 extern char** environ;
 

@@ -75,7 +75,7 @@ std::string law_section(const Context& c) {
   const auto phase = phases(model);
   std::vector<double> times;
   std::vector<Fan> fans(components.size());
-  const std::uint64_t seed = seed_of(c.input.options.seed, "report law");
+  const std::uint64_t seed = seed_of(c.input.plan.seed, "report law");
   const LawNoise noise{{seed, 0, 0, Purpose::law_start}, {seed, 0, 0, Purpose::law}};
   const LawOptions options{.particles = particles};
   try {

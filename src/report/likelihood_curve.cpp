@@ -123,7 +123,7 @@ void by_filters(const Context& c, const Places& at, Curves& out) {
                                    {.level = out.level,
                                     .particles = out.particles,
                                     .law_particles = out.particles,
-                                    .seed = seed_of(c.input.options.seed, "report likelihood"),
+                                    .seed = seed_of(c.input.plan.seed, "report likelihood"),
                                     .unit = c.problem.unit()});
   std::vector<std::vector<std::optional<double>>> value(at.theta.size(),
                                                         std::vector<std::optional<double>>(out.repeats));

@@ -25,7 +25,7 @@ std::string header(const Context& c) {
   return fmt::format("<header>\n<h1>Fit of {}</h1>\n<p>Run {}, begun {}: {}. Estimator {}, seed {}.</p>\n</header>\n",
                      escaped(c.input.model.name()), code(run["run"].get<std::string>()),
                      escaped(run["created"].get<std::string>()), status,
-                     escaped(run["settings"]["estimator"].get<std::string>()), c.input.options.seed);
+                     escaped(run["settings"]["estimator"].get<std::string>()), c.input.plan.seed);
 }
 
 std::string contents(const std::vector<Section>& sections) {
@@ -37,7 +37,7 @@ std::string contents(const std::vector<Section>& sections) {
 
 std::string make_report(const Input& input) {
   const Facts facts(input);
-  const Problem problem(input.model, input.data, input.unit, facts.level, input.options.seed);
+  const Problem problem(input.model, input.data, input.unit, facts.level, input.plan.seed);
   const Context c{input, facts, problem};
   const std::vector<Section> sections{{"estimate", "Estimate", estimate_section(c)},
                                       {"diagnostics", "Diagnostics", diagnostics_section(c)},

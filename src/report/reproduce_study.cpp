@@ -119,13 +119,13 @@ class Study {
     return o;
   }
 
-  FitOptions stratified_options(const Job& job) const {
-    FitOptions o;
+  FitPlan stratified_plan(const Job& job) const {
+    FitPlan o;
     o.pilot.levels = {options_.lowest, options_.highest};
     o.pilot.chain = options_.chain;
     o.pilot.chain.precondition = {};
     o.pilot.chain.step = {};
-    o.pilot.chain.smoother = can_sample_backward(problem_.model()) ? Smoother::backward : Smoother::genealogy;
+    o.pilot.chain.smoother = smoother_for(problem_.model(), {});
     o.pilot.chain.derivative = Derivative::tangent;
     o.pilot.chain.antithetic_laws = true;
     o.replicates = static_cast<std::size_t>(settings_.fit_replicates[job.size]);
@@ -158,7 +158,7 @@ class Study {
       InlineRunner runner(stop);
       FitObserver nobody;
       try {
-        const FitResult r = fit(problem_, stratified_options(job), runner, nobody);
+        const FitResult r = fit(problem_, stratified_plan(job), runner, nobody);
         return {r.particle_steps, r.highest, 0, r.value};
       } catch (const NumericalError&) {  // one of hundreds: it is left out, and counted
         return {};

@@ -63,26 +63,26 @@ struct Recipe {
 Recipe recipe(const Context& c, const CellDraws& cell) {
   StoredResults stored(c.input.store);
   FitObserver nobody;
-  const FitOptions& options = c.input.options;
-  Workbench bench{c.problem, stored, nobody, options.seed};
+  const FitPlan& given = c.input.plan;
+  Workbench bench{c.problem, stored, nobody, given.seed};
   Recipe out;
-  if (options.estimator == Estimator::stratified) {
-    const StratifiedPlan plan = explore(bench, "", options.pilot).plan;
+  if (given.estimator == Estimator::stratified) {
+    const StratifiedPlan plan = explore(bench, "", given.pilot).plan;
     const auto p = static_cast<std::size_t>(cell.p);
     out.chain = plan.chains.at(0);
     out.chain.start = from_line(c.input.model, plan.centre);
     out.length = plan.lengths.at(p), out.half = p > 0 ? plan.lengths[p - 1] : 0;
-    out.seed = seed_of(options.seed, fmt::format("cell {} {}", cell.level, cell.p));
+    out.seed = seed_of(given.seed, fmt::format("cell {} {}", cell.level, cell.p));
     out.stratified = true, out.centre = plan.centre;
     return out;
   }
-  EstimatorOptions settings = options.replicated;
+  EstimatorOptions settings = given.replicated;
   std::vector<std::string> warnings;
   precondition(bench, settings, warnings);
   const MultilevelEstimator estimator(c.problem, settings);
   out.chain = estimator.chain_options(cell.level);
   out.length = estimator.iterations(cell.p), out.half = cell.p > 0 ? estimator.iterations(cell.p - 1) : 0;
-  out.seed = options.seed;
+  out.seed = given.seed;
   return out;
 }
 
@@ -107,7 +107,7 @@ Traces recompute_chains(const Context& c) {
     out.problem = "there are no replicates yet";
     return out;
   }
-  if (c.input.options.starts > 1) {
+  if (c.input.plan.starts > 1) {
     out.problem = "a fit from several starts does not keep which of them its chains belong to";
     return out;
   }

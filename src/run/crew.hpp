@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "estimate/tasks.hpp"
+#include "mckean/tasks.hpp"
 
 namespace mckean {
 

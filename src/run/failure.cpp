@@ -4,8 +4,8 @@
 
 #include <new>
 
-#include "estimate/tasks.hpp"
 #include "mckean/error.hpp"
+#include "mckean/tasks.hpp"
 
 namespace mckean {
 

@@ -2,15 +2,11 @@
 #pragma once
 
 #include <exception>
-#include <stdexcept>
 #include <string>
 
-namespace mckean {
+#include "mckean/error.hpp"
 
-// The run itself cannot go on: its store is damaged, full or held by another process, or machines disagree.
-struct RunError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
+namespace mckean {
 
 struct Failure {
   enum class Kind : int { none, stopped, input, numerical, memory, run, other } kind = Kind::none;

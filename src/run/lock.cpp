@@ -10,7 +10,7 @@
 #include <ctime>
 #include <system_error>
 
-#include "run/failure.hpp"
+#include "mckean/error.hpp"
 
 namespace mckean {
 namespace {

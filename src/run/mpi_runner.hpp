@@ -7,8 +7,8 @@
 
 #include <vector>
 
+#include "mckean/world.hpp"
 #include "run/batch.hpp"
-#include "run/world.hpp"
 
 namespace mckean {
 

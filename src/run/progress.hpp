@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "estimate/tasks.hpp"
+#include "mckean/tasks.hpp"
 
 namespace mckean {
 

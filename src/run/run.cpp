@@ -1,4 +1,4 @@
-#include "run/run.hpp"
+#include "mckean/run.hpp"
 
 #include <fmt/format.h>
 

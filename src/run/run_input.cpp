@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "mckean/error.hpp"
-#include "run/failure.hpp"
 #include "run/hash.hpp"
 #include "run/lock.hpp"
 

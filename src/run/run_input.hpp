@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "run/run.hpp"
+#include "mckean/run.hpp"
 #include "run/store.hpp"
 
 namespace mckean {

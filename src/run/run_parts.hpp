@@ -6,11 +6,11 @@
 
 #include <chrono>
 
+#include "mckean/run.hpp"
 #include "run/failure.hpp"
 #include "run/lock.hpp"
 #include "run/mpi_runner.hpp"
 #include "run/progress.hpp"
-#include "run/run.hpp"
 #include "run/signals.hpp"
 #include "run/store.hpp"
 #include "run/thread_runner.hpp"

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "run/failure.hpp"
+#include "mckean/error.hpp"
 
 namespace mckean::sqlite {
 namespace {

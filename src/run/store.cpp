@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "mckean/error.hpp"
-#include "run/failure.hpp"
 #include "run/hash.hpp"
 #include "run/lock.hpp"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "estimate/tasks.hpp"
+#include "mckean/tasks.hpp"
 #include "run/sqlite.hpp"
 
 namespace mckean {

@@ -1,4 +1,4 @@
-#include "run/world.hpp"
+#include "mckean/world.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -23,6 +23,13 @@ std::string World::host() const {
 }
 
 // A letter for the kind of failure, then the text.
+void World::on_first(const std::function<void()>& act) {
+  from_first([&] {
+    act();
+    return "";
+  });
+}
+
 std::string World::from_first(const std::function<std::string()>& compute) {
   std::string out;
   if (first()) {

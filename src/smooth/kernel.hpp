@@ -1,15 +1,11 @@
 // The Markov kernels of the smoother: Algorithm 2 and Algorithm 4.
 #pragma once
 
+#include "mckean/smooth.hpp"
 #include "smooth/coupling.hpp"
 #include "smooth/filter_side.hpp"
 
 namespace mckean {
-
-enum class Smoother { backward, genealogy };
-
-// Backward sampling needs noise in every component: elsewhere a new ancestor has density zero.
-bool can_sample_backward(const Model&);
 
 struct KernelOptions {
   std::size_t particles = 100;  // M, the reference included; at least 2

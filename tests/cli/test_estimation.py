@@ -375,7 +375,7 @@ class Failures(Estimation):
                     level = ("--levels", "2:3") if options is PAPER else ("--levels", "2:2")
                     arguments = ["--no-run", *options[:4], *level, *options[6:]]
                     self.refuse("fit", "m.toml", "d.csv", *arguments, "--json", says=says, status=FAILED)
-                says = ("replicate 0, ", *says)
+                says = ("replicate ", *says)
                 self.refuse("score", "m.toml", "d.csv", *SCORE, "--json", says=says, status=FAILED)
                 self.refuse("smooth", "m.toml", "d.csv", *SCORE, "--out", "s.csv", says=says, status=FAILED)
 

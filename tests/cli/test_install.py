@@ -1,6 +1,7 @@
 """An installed tree is complete: the program runs there, links between its documents lead somewhere, each header compiles by
 itself, and a program is built against the library by find_package."""
 
+import json
 import pathlib
 import re
 import subprocess
@@ -33,7 +34,15 @@ class Install(unittest.TestCase):
         cls.folder = pathlib.Path(folder.name)
         cls.prefix = cls.folder / "prefix"
         run("cmake", "--install", BUILD, "--prefix", cls.prefix)
-        cls.flags = cached("CMAKE_CXX_FLAGS").split()
+        cls.examples = cls.folder / "examples"
+        flags = [*cached("CMAKE_CXX_FLAGS").split(), "-Wall", "-Wextra", "-Werror"]
+        run(
+            *("cmake", "-G", "Ninja", "-S", SOURCES / "examples" / "library", "-B", cls.examples),
+            f"-DCMAKE_PREFIX_PATH={cls.prefix}",
+            f"-DCMAKE_CXX_COMPILER={cached('CMAKE_CXX_COMPILER')}",
+            f"-DCMAKE_CXX_FLAGS={' '.join(flags)}",
+        )
+        run("cmake", "--build", cls.examples)
 
     def test_program_and_models(self):
         program = self.prefix / "bin" / "mckean"
@@ -64,20 +73,20 @@ class Install(unittest.TestCase):
                 run(cached("CMAKE_CXX_COMPILER"), *strict, "-I", self.prefix / "include", "-include", path, empty)
 
     def test_library(self):
-        work = self.folder / "work"
-        run(
-            *("cmake", "-G", "Ninja", "-S", SOURCES / "examples" / "library", "-B", work),
-            f"-DCMAKE_PREFIX_PATH={self.prefix}",
-            f"-DCMAKE_CXX_COMPILER={cached('CMAKE_CXX_COMPILER')}",
-            f"-DCMAKE_CXX_FLAGS={' '.join([*self.flags, '-Wall', '-Wextra', '-Werror'])}",
-        )
-        run("cmake", "--build", work)
-        commands = run("ninja", "-C", work, "-t", "commands")
+        commands = run("ninja", "-C", self.examples, "-t", "commands")
         self.assertNotIn(str(SOURCES / "src"), commands)
         self.assertNotIn(str(SOURCES / "include"), commands)
-        printed = run(work / "kuramoto_loglik")
+        printed = run(self.examples / "kuramoto_loglik")
         value = float(re.fullmatch(r"5 observations, log-likelihood (-?[\d.]+)\n", printed)[1])
         self.assertTrue(-15 < value < -4, printed)  # five standard normal densities of about -1.4 each
+
+    def test_fit(self):
+        """The library's is the program's."""
+        model, data = SOURCES / "models/kuramoto.toml", self.folder / "data.csv"
+        run(PROGRAM, "simulate", model, "--times", 20, "--law-particles", 500, "--out", data)
+        expected = json.loads(run(PROGRAM, "fit", model, data, "--no-run", "--json"))["estimate"]["theta"]
+        printed = run(self.examples / "file_fit", model, data)
+        self.assertEqual(printed, f"theta = {expected['value']:.17g} +- {expected['mc_se']:.17g}\n")
 
 
 if __name__ == "__main__":

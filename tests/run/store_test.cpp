@@ -9,7 +9,7 @@
 #include <fstream>
 #include <limits>
 
-#include "run/failure.hpp"
+#include "mckean/error.hpp"
 #include "run/hash.hpp"
 #include "run/lock.hpp"
 #include "run/progress.hpp"

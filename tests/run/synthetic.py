@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import tempfile
+import time
 import unittest
 
 PROGRAM = os.path.abspath(os.environ["SYNTHETIC"])
@@ -52,6 +53,11 @@ class RunTest(unittest.TestCase):
             return self.rows(folder)
         except sqlite3.Error:
             return {}
+
+    def wait_for(self, process, folder, results):
+        """Until so many results are in the store."""
+        while process.poll() is None and len(self.rows_if_any(folder)) < results:
+            time.sleep(0.01)
 
     def word(self, folder, key):
         with sqlite3.connect(self.directory / folder / "run.sqlite") as store:

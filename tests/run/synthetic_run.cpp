@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "mckean/error.hpp"
+#include "mckean/run.hpp"
 #include "run/failure.hpp"
-#include "run/run.hpp"
 
 namespace {
 

@@ -24,9 +24,9 @@ class Faults(RunTest):
         self.assertEqual(self.rows(folder), self.rows("reference"))
         self.assertEqual(self.word(folder, "state"), "finished")
 
-    def interrupt_after(self, seconds, *arguments, signals=(signal.SIGINT,), **places):
-        process = self.start(*arguments, **places)
-        time.sleep(seconds)
+    def interrupt_after(self, results, folder, *arguments, signals=(signal.SIGINT,), **places):
+        process = self.start(folder, *arguments, **places)
+        self.wait_for(process, folder, results)
         for s in signals:
             os.kill(process.pid, s)
             time.sleep(0.05)
@@ -82,7 +82,7 @@ class Faults(RunTest):
 
     def test_interrupt(self):
         for n, sent in enumerate((signal.SIGINT, signal.SIGTERM)):
-            status, out, err = self.interrupt_after(0.6, f"run{n}", "--scale", 200, signals=(sent,), threads=2)
+            status, out, err = self.interrupt_after(10, f"run{n}", "--scale", 200, signals=(sent,), threads=2)
             self.assertEqual((status, out), (130, ""))
             self.assertRegex(
                 err, rf"^synthetic: stopped after \d s; so far state = [\d.]+ \+- [\d.]+; continue with 'mckean resume run{n}'\n$"
@@ -93,14 +93,14 @@ class Faults(RunTest):
     def test_second_interrupt_ends_at_once(self):
         for n in range(3):
             status, out, err = self.interrupt_after(
-                0.3 + 0.1 * n, f"run{n}", "--scale", 100, "--deaf", signals=(signal.SIGINT, signal.SIGINT), threads=2
+                1 + 3 * n, f"run{n}", "--scale", 100, "--deaf", signals=(signal.SIGINT, signal.SIGINT), threads=2
             )
             self.assertEqual((status, out, err), (130, "", ""))
             self.resumes(f"run{n}")
 
     @NEEDS_MPI
     def test_interrupt_of_mpirun(self):
-        status, _, _ = self.interrupt_after(1.2, "run", "--scale", 300, signals=(signal.SIGTERM,), ranks=2)
+        status, _, _ = self.interrupt_after(3, "run", "--scale", 300, signals=(signal.SIGTERM,), ranks=2)
         self.assertNotEqual(status, 0)
         self.resumes()
 
@@ -187,8 +187,7 @@ class Faults(RunTest):
     def test_damaged_log(self):
         """What a killed run left in SQLite's log, a bit of it flipped or the end missing: refused, or the right result."""
         process = self.start("run", "--scale", 5)
-        while process.poll() is None and len(self.rows_if_any("run")) < 10:
-            time.sleep(0.01)
+        self.wait_for(process, "run", 10)
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate(timeout=30)
         file, log = (self.directory / "run" / name for name in ("run.sqlite", "run.sqlite-wal"))

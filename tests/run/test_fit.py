@@ -74,6 +74,27 @@ class SameBits(FitTest):
                 self.assertEqual(self.rows(f"kuramoto-{n}"), self.rows("kuramoto-1"))
 
 
+    def test_other_commands(self):
+        small = ("--particles", 20, "--law-particles", 30, "--level", 2, "--json")
+        commands = [
+            ("loglik", "k.toml", "k.csv", *small),
+            ("score", "k.toml", "k.csv", *small, "--iterations", 5),
+            ("smooth", "k.toml", "k.csv", *small, "--iterations", 5, "--out", "smooth.csv"),
+            ("profile", "k.toml", "k.csv", "--parameter", "theta", "--level", 3, "--json", "--out", "profile.csv"),
+        ]
+        for command in commands:
+            found = set()
+            for place in [{}, {"threads": 1}, {"threads": 4}, *RANKS]:
+                result = without_clock(json.loads(self.mckean(*command, **place)))
+                written = self.directory / result["out"] if "out" in result else None
+                found.add(json.dumps(result) + (written.read_text() if written else ""))
+            with self.subTest(command[0]):
+                self.assertEqual(len(found), 1, found)
+        if HAS_MPI:  # rank 0 alone
+            self.assertEqual(json.loads(self.mckean("check", "k.toml", "--json", ranks=2))["name"], "kuramoto")
+            self.assertIn("there-is-none.toml", self.mckean("check", "there-is-none.toml", ranks=2, status=2))
+
+
 class Extension(FitTest):
     def test_smaller_tolerance_keeps_what_the_pilot_decided(self):
         first = json.loads(self.mckean("fit", "k.toml", "k.csv", "--levels", "2:2", "--run", "t", "--json"))

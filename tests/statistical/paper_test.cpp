@@ -190,7 +190,7 @@ void expect_exact_maximum_by_fit(const Setting& setting) {
   ThreadRunner runner(all_cores());
   FitObserver nobody;
   const auto fitted = [&](Kind kind, std::uint64_t seed, std::size_t count) {
-    FitOptions options;
+    FitPlan options;
     options.estimator = kind == Kind::paper ? Estimator::paper : Estimator::single;
     options.replicated = as(ready.options, kind, seed);
     options.replicates = count, options.seed = seed;

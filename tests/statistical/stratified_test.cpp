@@ -30,7 +30,7 @@ constexpr Seeds kTwelve{12, 1.934, 34.82}, kSix{6, 0.2994, 24.10};
 
 FitResult fitted(const Model& model, const Data& data, std::uint64_t seed, std::vector<double> start) {
   const Problem problem(model, data, 0, 3, seed);
-  FitOptions options;
+  FitPlan options;
   options.pilot.chain.start = std::move(start);
   options.pilot.chain.antithetic_laws = true;
   options.seed = seed;

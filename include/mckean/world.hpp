@@ -30,6 +30,8 @@ class World {
   // Collective: what rank 0 computes, on all ranks; and so for an exception.
   std::string from_first(const std::function<std::string()>&);
 
+  void on_first(const std::function<void()>&);  // the same, of something done there
+
   // At the end of a failed program: waits a moment for the others to fail too. True if they did: then rank 0 alone
   // need tell why, and all end quietly; otherwise the destructor ends the other ranks.
   bool all_failed();

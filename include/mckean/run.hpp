@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "estimate/tasks.hpp"
-#include "run/world.hpp"
+#include "mckean/tasks.hpp"
+#include "mckean/world.hpp"
 
 namespace mckean {
 
