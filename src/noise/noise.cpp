@@ -86,7 +86,7 @@ void single_normals(const Kernels& kernels, NormalPrecision precision, const Str
     const auto spots = at.subspan(first, std::min(batch, at.size() - first));
     for (std::size_t i = 0; i < spots.size(); ++i) {
       const auto [step, particle] = spots[i];
-      const std::uint32_t own = particle / kTileSize;
+      const auto own = static_cast<std::uint32_t>(particle / kTileSize);
       const std::uint32_t tile = (stream.antithetic ? own / 2 : own) * column.components + column.component;
       word0[i] = tile * counters + particle % 16 / share;
       word1[i] = column.step + step;
