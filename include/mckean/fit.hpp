@@ -46,6 +46,9 @@ struct FitOptions {
   bool full_precision = false;  // 64-bit normals
 };
 
+// Replicates of an estimator are numbered below this; chains for information matrices above.
+inline constexpr std::uint32_t kMostReplicates = 1u << 23;
+
 struct Interval {
   double std_error, lower, upper;  // 95 %, on the user's scale
 };

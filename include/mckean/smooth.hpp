@@ -71,6 +71,8 @@ enum class Smoother { backward, genealogy };
 
 // Backward sampling needs noise in every component: elsewhere a new ancestor has density zero.
 bool can_sample_backward(const Model&);
+// Backward where that can be, unless told. Throws InputError where it is asked for and cannot be.
+Smoother smoother_for(const Model&, std::optional<Smoother> wanted);
 
 // Chains of paths at fixed parameters.
 struct SmoothOptions {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/command.hpp"
-#include "estimate/chain.hpp"
+#include "mckean/fit.hpp"
 
 namespace mckean::cli {
 

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/chain_options.hpp"
-#include "mckean/fit.hpp"
 
 namespace mckean::cli {
 

@@ -2,25 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "estimate/line.hpp"
 #include "estimate/rule.hpp"
 
 namespace mckean {
-
-Smoother smoother_for(const Model& model, std::optional<Smoother> wanted) {
-  const bool can = can_sample_backward(model);
-  if (wanted == Smoother::backward && !can) {
-    const auto quiet = std::ranges::find_if(model.components(), [](const Component& c) { return !c.noisy; });
-    throw InputError(fmt::format(
-        "--smoother backward: '{}' has no noise of its own, so that no other ancestor can lead to the next point; use "
-        "--smoother genealogy",
-        quiet->name));
-  }
-  return wanted.value_or(can ? Smoother::backward : Smoother::genealogy);
-}
 
 ChainOptions chain_options(const Model& model, std::optional<Smoother> smoother, bool finite_difference,
                            bool full_precision) {

@@ -1,7 +1,7 @@
 // Stochastic approximation: Procedure 1 at one level, Procedure 2 at two levels together.
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include "estimate/problem.hpp"
 #include "mckean/fit.hpp"
@@ -28,8 +28,6 @@ struct ChainOptions {
   std::stop_token stop{};       // asked before every iteration; then Stopped is thrown
 };
 
-// Backward where that can be, unless told. Throws InputError where it is asked for and cannot be.
-Smoother smoother_for(const Model&, std::optional<Smoother> wanted);
 // At the model's start, with what a user decides of every kind of chain.
 ChainOptions chain_options(const Model&, std::optional<Smoother>, bool finite_difference, bool full_precision);
 // At θ, for chains that hold it.
@@ -54,9 +52,6 @@ class Iterate {
   Eigen::VectorXd start_, u_;
   std::size_t reprojections_ = 0;
 };
-
-// Replicates of an estimator are numbered below this; chains for information matrices above.
-inline constexpr std::uint32_t kMostReplicates = 1u << 23;
 
 // What both procedures know of their replicate.
 struct ChainIdentity {

@@ -1,5 +1,6 @@
 #include "estimate/information.hpp"
 
+#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 

@@ -1,5 +1,7 @@
 #include "estimate/line.hpp"
 
+#include <Eigen/Dense>
+
 namespace mckean {
 
 Eigen::VectorXd to_line(const Model& model, std::span<const double> theta) {

@@ -1,7 +1,7 @@
 // Parameters as a point on the line: where bounded ones are unbounded.
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <span>
 #include <vector>
 

@@ -1,6 +1,7 @@
 #include "estimate/newton.hpp"
 
 #include <fmt/format.h>
+#include <Eigen/Dense>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,7 @@
 #include "estimate/pilot.hpp"
 
 #include <fmt/format.h>
+#include <Eigen/Dense>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // The log-likelihood on the line, where bounded parameters are unbounded: θ(u) and the chain rule to second order.
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <vector>
 
 #include "quadrature/quadrature.hpp"

@@ -1,6 +1,7 @@
 #include "quadrature/maximise.hpp"
 
 #include <fmt/format.h>
+#include <Eigen/Dense>
 
 #include <cmath>
 #include <optional>

@@ -1,11 +1,27 @@
 #include "smooth/kernel.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "mckean/error.hpp"
 
 namespace mckean {
 
 bool can_sample_backward(const Model& model) {
   return std::ranges::all_of(model.components(), [](const Component& c) { return c.noisy; });
+}
+
+Smoother smoother_for(const Model& model, std::optional<Smoother> wanted) {
+  const bool can = can_sample_backward(model);
+  if (wanted == Smoother::backward && !can) {
+    const auto quiet = std::ranges::find_if(model.components(), [](const Component& c) { return !c.noisy; });
+    throw InputError(fmt::format(
+        "--smoother backward: '{}' has no noise of its own, so that no other ancestor can lead to the next point; use "
+        "--smoother genealogy",
+        quiet->name));
+  }
+  return wanted.value_or(can ? Smoother::backward : Smoother::genealogy);
 }
 
 KernelNoise::KernelNoise(std::uint64_t seed, std::uint32_t replicate, std::uint32_t iteration)

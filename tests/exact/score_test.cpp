@@ -1,6 +1,7 @@
 // The score of the published Ornstein-Uhlenbeck example at two levels, and other models' scores against quadrature.
 // Standard errors from 16 independent chains: a correct program fails |z| < 4 once in 860 comparisons; seeds are fixed.
 #include <gtest/gtest.h>
+#include <Eigen/Dense>
 
 #include "estimate/information.hpp"
 #include "models.hpp"

@@ -2,6 +2,7 @@
 // and Louis' identity against the exact information. The last two compare a mean of independent chains with an exact
 // answer by the chains' own standard error.
 #include <gtest/gtest.h>
+#include <Eigen/Dense>
 
 #include <cmath>
 #include <map>

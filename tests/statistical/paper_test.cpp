@@ -17,6 +17,7 @@
 // its bounds once in 16 campaigns): replicates are compared with their definition one by one elsewhere.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <Eigen/Dense>
 
 #include <cmath>
 #include <random>
