@@ -16,7 +16,8 @@ namespace {
 using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr std::size_t kDefaultReplicates = 200;
-constexpr double kChunkWork = 3e8;  // particle-steps of paper and single between looks at the clock
+constexpr double kChunkWork = 3e7;  // particle-steps of paper and single between looks at the clock, and
+constexpr std::size_t kChunk = 16;  // at least so many replicates, for all threads to have some
 constexpr const char* kOutOfTime = "the time granted was used up before the end";
 constexpr std::size_t kBurnIn = 20;       // of chains for the information
 constexpr std::size_t kUnconverged = 24;  // replicates, where the pilot has not found the maximum
@@ -101,7 +102,7 @@ FitResult fit_replicated(Workbench& bench, const FitPlan& given) {
     std::vector<Task> tasks;
     double work = 0;
     for (auto r = static_cast<std::uint32_t>(all.size()); r < wanted; ++r) {
-      if (given.limited_time && work > kChunkWork) break;
+      if (given.limited_time && work > kChunkWork && tasks.size() >= kChunk) break;
       tasks.push_back({"replicate", r, estimator.expected_cost(r)});
       work += tasks.back().cost;
     }
