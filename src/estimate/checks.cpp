@@ -76,7 +76,7 @@ LikelihoodAverage likelihood_at(Workbench& bench, const std::string& group, int 
                                        .law_particles = kFilterParticles,
                                        .seed = seed_of(bench.seed, name),
                                        .unit = bench.problem.unit()});
-  const LikelihoodAverage out = average_likelihood(estimator, theta, kFilters, bench.runner, name);
+  LikelihoodAverage out = average_likelihood(estimator, theta, kFilters, bench.runner, name);
   bench.particle_steps += out.particle_steps;
   return out;
 }
