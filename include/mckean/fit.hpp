@@ -21,24 +21,24 @@ struct StepRule {
 // What is left out is chosen by the pilot of `stratified`, and as in the paper for `paper` and `single`.
 struct FitOptions {
   Estimator estimator = Estimator::stratified;
-  std::optional<std::pair<int, int>> levels;  // l_min and L; single and quadrature use L
-  std::string particles, law_particles;       // M and N_l: numbers, or rules of l, L and T such as "l*L"
-  std::optional<Smoother> smoother;
+  std::optional<std::pair<int, int>> levels = {};  // l_min and L; single and quadrature use L
+  std::string particles = {}, law_particles = {};  // M and N_l: numbers, or rules of l, L and T such as "l*L"
+  std::optional<Smoother> smoother = {};
   bool finite_difference = false;  // the paper's derivative of the law, in place of its tangent
-  std::optional<StepRule> step;
-  std::optional<std::size_t> iterations;  // of a chain: T_0 of stratified, all of single
-  std::optional<int> most_p;              // p_max of stratified and paper
-  bool unbounded_p = false;               // paper: no p_max
+  std::optional<StepRule> step = {};
+  std::optional<std::size_t> iterations = {};  // of a chain: T_0 of stratified, all of single
+  std::optional<int> most_p = {};              // p_max of stratified and paper
+  bool unbounded_p = false;                    // paper: no p_max
   // Of paper: P_L and P_P, up to factors, and T_p.
   std::string level_weight = "2^(-l/4)", length_weight = "2^-p*(p + 1)*log(p + 2)^2", chain_length = "2^p";
   std::size_t starts = 1;  // stratified: pilots from so many starts, the first of them the model's
 
   // How long: so many replicates, or until the Monte Carlo error of every parameter is below `tolerance`, or (neither)
   // below a tenth of its standard error. Paper and single take 200 replicates unless told.
-  std::optional<std::size_t> replicates;
-  std::optional<double> tolerance;
+  std::optional<std::size_t> replicates = {};
+  std::optional<double> tolerance = {};
   // Of a fit that is being extended, the tolerance with which it began, 0 for none: what its pilot goes by.
-  std::optional<double> first_tolerance;
+  std::optional<double> first_tolerance = {};
   bool limited_time = false;  // the runner may say that the time is up; then it is asked more often
 
   std::uint64_t seed = 1;

@@ -80,7 +80,7 @@ struct SmoothOptions {
   // M of the smoother and N of the law: numbers, or rules of l, L (here the same) and T such as "10*l".
   std::string particles = "100", law_particles = "500";
   std::size_t iterations = 500, burn_in = 20, chains = 8;
-  std::optional<Smoother> smoother;  // backward where that can be, unless told
+  std::optional<Smoother> smoother = {};  // backward where that can be, unless told
   std::uint64_t seed = 1;
   double unit = 0;              // unit of time that a level splits; 0: the median spacing of the observations
   bool full_precision = false;  // 64-bit normals
