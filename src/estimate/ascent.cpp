@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimate/line.hpp"
+#include "model/line.hpp"
+#include "model/symmetric.hpp"
 
 namespace mckean {
 namespace {

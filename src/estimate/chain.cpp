@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "estimate/line.hpp"
 #include "estimate/rule.hpp"
+#include "model/line.hpp"
 
 namespace mckean {
 

@@ -1,12 +1,12 @@
 #include "estimate/checks.hpp"
 
 #include <fmt/format.h>
-#include <Eigen/Dense>
 
 #include <algorithm>
 #include <cmath>
 
-#include "estimate/line.hpp"
+#include "model/line.hpp"
+#include "model/symmetric.hpp"
 
 namespace mckean {
 namespace {
@@ -152,7 +152,7 @@ void check(Workbench& bench, const Pilot& pilot, const StratifiedResult& found, 
   if (w.cols() > 0 && pilot.maximum.converged) {
     const Place place{found.u, pilot.plan.highest, pilot.plan.chains.back()};
     const MatrixXd noise = w.transpose() * pilot.maximum.noise * w;
-    const double v = Eigen::SelfAdjointEigenSolver<MatrixXd>(noise).eigenvalues().maxCoeff();
+    const double v = spectrum(noise).values.maxCoeff();
     const Biases left =
         biases(bench, "final bias ", place, pilot.maximum, std::nullopt, found.mc_se.cwiseAbs2().asDiagonal(),
                static_cast<std::size_t>(std::clamp(30 * v, 64.0, 2000.0)));

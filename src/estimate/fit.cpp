@@ -7,7 +7,8 @@
 #include <limits>
 
 #include "estimate/checks.hpp"
-#include "estimate/line.hpp"
+#include "model/line.hpp"
+#include "model/symmetric.hpp"
 #include "quadrature/maximise.hpp"
 
 namespace mckean {

@@ -1,10 +1,9 @@
 #include "estimate/information.hpp"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
-#include "estimate/line.hpp"
+#include "model/line.hpp"
 
 namespace mckean {
 namespace {
@@ -118,15 +117,5 @@ Eigen::MatrixXd observed_information(const HeldMoments& m) {
 Eigen::MatrixXd on_line(const Model& model, std::span<const double> theta, const Eigen::MatrixXd& information) {
   const Eigen::VectorXd slope = slopes(model, to_line(model, theta));
   return slope.asDiagonal() * information * slope.asDiagonal();
-}
-
-std::optional<Eigen::MatrixXd> inverse_if_positive(const Eigen::MatrixXd& m) {
-  const Eigen::VectorXd diagonal = m.diagonal();
-  if (!m.allFinite() || diagonal.minCoeff() <= 0) return std::nullopt;
-  const Eigen::VectorXd scale = diagonal.cwiseSqrt().cwiseInverse();
-  const Eigen::MatrixXd scaled = scale.asDiagonal() * m * scale.asDiagonal();
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(scaled);
-  if (eigen.eigenvalues().minCoeff() < 1e-8) return std::nullopt;
-  return scale.asDiagonal() * scaled.inverse() * scale.asDiagonal();
 }
 }  // namespace mckean

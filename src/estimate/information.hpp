@@ -29,7 +29,4 @@ Eigen::MatrixXd observed_information(const HeldMoments&);
 
 // The same on the line of unbounded parameters: J I J with J = dθ/du.
 Eigen::MatrixXd on_line(const Model&, std::span<const double> theta, const Eigen::MatrixXd& information);
-
-// The inverse where the matrix is positive definite, relative to its own diagonal.
-std::optional<Eigen::MatrixXd> inverse_if_positive(const Eigen::MatrixXd&);
 }  // namespace mckean

@@ -1,12 +1,12 @@
 #include "estimate/newton.hpp"
 
 #include <fmt/format.h>
-#include <Eigen/Dense>
 
 #include <algorithm>
 #include <cmath>
 
-#include "estimate/line.hpp"
+#include "model/line.hpp"
+#include "model/symmetric.hpp"
 
 namespace mckean {
 namespace {
@@ -37,12 +37,11 @@ MatrixXd first_whitening(const Probe& probe, const std::vector<bool>& free) {
       louis(i, j) = probe.louis(used[static_cast<std::size_t>(i)], used[static_cast<std::size_t>(j)]);
     }
   const VectorXd scale = complete.diagonal().cwiseSqrt().cwiseInverse();
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(scale.asDiagonal() * complete * scale.asDiagonal());
-  const MatrixXd root = scale.asDiagonal() * eigen.eigenvectors() *
-                        eigen.eigenvalues().cwiseMax(1e-8).cwiseSqrt().cwiseInverse().asDiagonal();
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> share(root.transpose() * louis * root);
-  const MatrixXd local =
-      root * share.eigenvectors() * share.eigenvalues().cwiseMax(kFloor).cwiseSqrt().cwiseInverse().asDiagonal();
+  const Spectrum scaled = spectrum(scale.asDiagonal() * complete * scale.asDiagonal());
+  const MatrixXd root =
+      scale.asDiagonal() * scaled.vectors * scaled.values.cwiseMax(1e-8).cwiseSqrt().cwiseInverse().asDiagonal();
+  const Spectrum share = spectrum(root.transpose() * louis * root);
+  const MatrixXd local = root * share.vectors * share.values.cwiseMax(kFloor).cwiseSqrt().cwiseInverse().asDiagonal();
   MatrixXd out = MatrixXd::Zero(static_cast<Index>(free.size()), n);
   for (Index i = 0; i < n; ++i) out.row(used[static_cast<std::size_t>(i)]) = local.row(i);
   return out;
@@ -115,9 +114,8 @@ Maximum find_maximum(Workbench& bench, const std::string& group, Place place, co
       continue;
     }
     const Look look = look_around(probes, w);
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(look.slope);
-    const VectorXd& values = eigen.eigenvalues();
-    const MatrixXd directions = w * eigen.eigenvectors();
+    const auto [values, vectors] = spectrum(look.slope);
+    const MatrixXd directions = w * vectors;
     // Entries err independently, so an eigenvalue errs by about the largest of them.
     const double error = look.slope_error.maxCoeff();
     if (values.size() > 0 && values.maxCoeff() > 4) longest = std::sqrt(longest);
@@ -130,7 +128,7 @@ Maximum find_maximum(Workbench& bench, const std::string& group, Place place, co
       const VectorXd direction = directions.col(k);
       const bool determined = values[k] > 2.5 * error && values[k] > 1e-6;
       scale[k] = std::min(longest, 1 / std::sqrt(std::max(values[k], error)));
-      const VectorXd e = eigen.eigenvectors().col(k);
+      const VectorXd e = vectors.col(k);
       const double slope = e.dot(look.score), slope_error = std::sqrt(e.dot(look.score_error * e));
       if (!determined) {
         out.undetermined.push_back(direction.normalized());

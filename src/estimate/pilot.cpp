@@ -1,12 +1,12 @@
 #include "estimate/pilot.hpp"
 
 #include <fmt/format.h>
-#include <Eigen/Dense>
 
 #include <algorithm>
 #include <cmath>
 
-#include "estimate/line.hpp"
+#include "model/line.hpp"
+#include "model/symmetric.hpp"
 
 namespace mckean {
 namespace {
@@ -175,9 +175,7 @@ class Explorer {
   double noise() const {
     const MatrixXd& w = out_.maximum.whitening;
     if (w.cols() == 0) return 1;
-    const auto largest = [&](const MatrixXd& m) {
-      return Eigen::SelfAdjointEigenSolver<MatrixXd>(w.transpose() * m * w).eigenvalues().maxCoeff();
-    };
+    const auto largest = [&](const MatrixXd& m) { return spectrum(w.transpose() * m * w).values.maxCoeff(); };
     return std::max(largest(out_.maximum.noise), largest(path_noise_));
   }
   VectorXd standard_errors() const { return inverse().diagonal().cwiseSqrt(); }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimate/line.hpp"
+#include "model/line.hpp"
 
 namespace mckean {
 

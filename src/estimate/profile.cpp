@@ -6,7 +6,8 @@
 #include <cmath>
 
 #include "estimate/checks.hpp"
-#include "estimate/line.hpp"
+#include "model/line.hpp"
+#include "model/symmetric.hpp"
 #include "quadrature/maximise.hpp"
 
 namespace mckean {

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "estimate/line.hpp"
+#include "model/line.hpp"
 
 namespace mckean {
 namespace {

@@ -1,8 +1,8 @@
 #include "mckean/model.hpp"
 
 #include <fmt/format.h>
+#include <Eigen/Core>
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
@@ -69,8 +69,8 @@ void check_noise(const Component& c, const std::string& state) {
 void check_diffusion_at_start(const std::vector<Component>& components, std::size_t sources, bool diagonal, Expr time) {
   std::unordered_map<std::uint32_t, double> at{{time.id(), 0.0}};
   for (const auto& c : components) at[c.symbol.id()] = c.start;
-  std::vector<Eigen::VectorXd> rows;
-  std::string last;
+  std::vector<Eigen::VectorXd> directions;  // of the rows so far, each less what it shares with those before it
+  std::size_t noisy = 0;
   for (const auto& c : components) {
     if (!c.noisy) continue;
     Eigen::VectorXd row(static_cast<Eigen::Index>(sources));
@@ -91,19 +91,19 @@ void check_diffusion_at_start(const std::vector<Component>& components, std::siz
           fmt::format("the diffusion of '{}' is 0 at the start, so it is singular there; write 0 for a component that "
                       "never has noise, or start elsewhere",
                       c.name));
-    rows.push_back(row / row.norm());
-    last = c.name;
+    ++noisy;
+    if (diagonal) continue;  // rows that share no source are independent
+    row.normalize();
+    for (int again = 0; again < 2; ++again)
+      for (const Eigen::VectorXd& d : directions) row -= row.dot(d) * d;
+    if (row.norm() < 1e-12)
+      throw SpecError("diffusion", c.name,
+                      "the diffusion matrix is singular at the start: the rows of components with noise are linearly "
+                      "dependent; give each a noise of its own, or a row of zeros");
+    directions.push_back(row.normalized());
   }
-  if (rows.empty())
+  if (noisy == 0)
     throw SpecError("diffusion", "", "no component has noise; give at least one a diffusion other than 0");
-  if (diagonal) return;  // rows that share no source are independent
-  Eigen::MatrixXd sigma(static_cast<Eigen::Index>(rows.size()), static_cast<Eigen::Index>(sources));
-  for (std::size_t i = 0; i < rows.size(); ++i) sigma.row(static_cast<Eigen::Index>(i)) = rows[i];
-  const Eigen::VectorXd values = sigma.jacobiSvd().singularValues();
-  if (values.minCoeff() < 1e-12 * values.maxCoeff())
-    throw SpecError("diffusion", last,
-                    "the diffusion matrix is singular at the start: the rows of components with noise are linearly "
-                    "dependent; give each a noise of its own, or a row of zeros");
 }
 }  // namespace
 

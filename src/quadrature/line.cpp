@@ -1,7 +1,5 @@
 #include "quadrature/line.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
 namespace mckean {
@@ -14,18 +12,6 @@ double curvature(const Parameter& p, double u) {
   return below || above ? p.slope(u) : 0;
 }
 }  // namespace
-
-Eigen::VectorXd to_line(const Model& model, const std::vector<double>& theta) {
-  Eigen::VectorXd u(static_cast<Eigen::Index>(theta.size()));
-  for (std::size_t p = 0; p < theta.size(); ++p) {
-    const Parameter& parameter = model.parameters()[p];
-    if (!parameter.contains(theta[p]))
-      throw InputError(fmt::format("the start of '{}' is {}, which is not between its bounds {} and {}", parameter.name,
-                                   theta[p], parameter.lower, parameter.upper));
-    u(static_cast<Eigen::Index>(p)) = parameter.to_line(theta[p]);
-  }
-  return u;
-}
 
 LinePoint evaluate_on_line(const Quadrature& quadrature, const Eigen::VectorXd& u, double temper) {
   const auto& parameters = quadrature.model().parameters();

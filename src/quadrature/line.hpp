@@ -17,5 +17,4 @@ struct LinePoint {
 };
 
 LinePoint evaluate_on_line(const Quadrature&, const Eigen::VectorXd& u, double temper);  // throws NumericalError
-Eigen::VectorXd to_line(const Model&, const std::vector<double>& theta);  // throws InputError where θ is out of bounds
 }  // namespace mckean

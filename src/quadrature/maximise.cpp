@@ -1,11 +1,12 @@
 #include "quadrature/maximise.hpp"
 
 #include <fmt/format.h>
-#include <Eigen/Dense>
 
 #include <cmath>
 #include <optional>
 
+#include "model/line.hpp"
+#include "model/symmetric.hpp"
 #include "quadrature/line.hpp"
 
 namespace mckean {
@@ -27,38 +28,36 @@ class Quadratic {
       scale_(i) = h > 0 ? 1 / std::sqrt(h) : 1;
     }
     const MatrixXd scaled = -(scale_.asDiagonal() * point.hessian * scale_.asDiagonal());
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(scaled);
-    values_ = eigen.eigenvalues();
-    vectors_ = eigen.eigenvectors();
-    slope_ = vectors_.transpose() * scale_.cwiseProduct(point.gradient);
-    floor_ = kFlat * values_.cwiseAbs().maxCoeff();
+    eigen_ = spectrum(scaled);
+    slope_ = eigen_.vectors.transpose() * scale_.cwiseProduct(point.gradient);
+    floor_ = kFlat * eigen_.values.cwiseAbs().maxCoeff();
   }
 
   // |H|⁻¹ g: Newton's step where H is negative definite, uphill everywhere; nothing along flat directions.
   VectorXd step() const {
     VectorXd out = VectorXd::Zero(slope_.size());
     for (Eigen::Index i = 0; i < out.size(); ++i)
-      if (!flat(i)) out(i) = slope_(i) / std::abs(values_(i));
-    return scale_.cwiseProduct(vectors_ * out);
+      if (!flat(i)) out(i) = slope_(i) / std::abs(eigen_.values(i));
+    return scale_.cwiseProduct(eigen_.vectors * out);
   }
 
   // The length of that step in standard errors.
   double length() const {
     double sum = 0;
     for (Eigen::Index i = 0; i < slope_.size(); ++i)
-      if (!flat(i)) sum += slope_(i) * slope_(i) / std::abs(values_(i));
+      if (!flat(i)) sum += slope_(i) * slope_(i) / std::abs(eigen_.values(i));
     return std::sqrt(sum);
   }
 
-  bool concave() const { return values_.size() == 0 || values_.minCoeff() > floor_; }
-  bool singular() const { return !concave() && values_.minCoeff() >= -floor_; }
-  VectorXd weakest() const { return scale_.cwiseProduct(vectors_.col(0)).normalized(); }  // eigenvalues ascend
+  bool concave() const { return eigen_.values.size() == 0 || eigen_.values.minCoeff() > floor_; }
+  bool singular() const { return !concave() && eigen_.values.minCoeff() >= -floor_; }
+  VectorXd weakest() const { return scale_.cwiseProduct(eigen_.vectors.col(0)).normalized(); }  // eigenvalues ascend
 
  private:
-  bool flat(Eigen::Index i) const { return std::abs(values_(i)) <= floor_; }
+  bool flat(Eigen::Index i) const { return std::abs(eigen_.values(i)) <= floor_; }
 
-  VectorXd scale_, values_, slope_;
-  MatrixXd vectors_;
+  VectorXd scale_, slope_;
+  Spectrum eigen_;
   double floor_;
 };
 
@@ -69,6 +68,7 @@ class Newton {
 
   // From a start that the observations contradict, first to the maximum of a tempered likelihood, and on from there.
   QuadratureMaximum run() {
+    check_start();
     VectorXd u = to_line(quadrature_.model(), start_);
     while (temper_ > kLeastTemper && !quadrature_.plausible(start_, Quadrature::Order::value, temper_)) temper_ /= 4;
     for (; temper_ < 1; temper_ *= 4) {
@@ -83,13 +83,22 @@ class Newton {
     best_.theta = here_.theta;
     best_.loglik = here_.value.loglik;
     best_.information = -here_.value.hessian;
-    const Eigen::LDLT<MatrixXd> factor(best_.information);
-    if (Quadratic(here_).concave() && factor.isPositive() && factor.info() == Eigen::Success)
-      best_.standard_error = factor.solve(MatrixXd::Identity(here_.u.size(), here_.u.size())).diagonal().cwiseSqrt();
+    if (Quadratic(here_).concave())
+      if (const auto covariance = inverse_if_positive(best_.information, kFlat))
+        best_.standard_error = covariance->diagonal().cwiseSqrt();
     return best_;
   }
 
  private:
+  void check_start() const {
+    for (std::size_t p = 0; p < start_.size(); ++p) {
+      const Parameter& parameter = quadrature_.model().parameters()[p];
+      if (!parameter.contains(start_[p]))
+        throw InputError(fmt::format("the start of '{}' is {}, which is not between its bounds {} and {}",
+                                     parameter.name, start_[p], parameter.lower, parameter.upper));
+    }
+  }
+
   bool finished(const Quadratic& quadratic) {
     if (const auto bound = active_bound(quadratic.step())) return stop(*bound);
     if (quadratic.length() < options_.tolerance) {

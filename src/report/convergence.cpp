@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimate/line.hpp"
+#include "model/line.hpp"
 #include "report/thin.hpp"
 
 namespace mckean::report {

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "estimate/information.hpp"
-#include "estimate/line.hpp"
+#include "model/line.hpp"
 
 namespace mckean::report {
 namespace {

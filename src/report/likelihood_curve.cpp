@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimate/line.hpp"
 #include "mckean/smooth.hpp"
+#include "model/line.hpp"
+#include "model/symmetric.hpp"
 #include "quadrature/quadrature.hpp"
 #include "report/budget.hpp"
 #include "report/thin.hpp"

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
+#include "model/line.hpp"
 #include "models.hpp"
 #include "oracle/examples.hpp"
 #include "quadrature/line.hpp"
@@ -16,7 +16,7 @@ using namespace mckean;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double missing = std::numeric_limits<double>::quiet_NaN();
+using oracle::missing;
 
 VectorXd vector(const std::vector<double>& v) { return VectorXd::Map(v.data(), static_cast<Eigen::Index>(v.size())); }
 
@@ -50,7 +50,7 @@ oracle::Function quadrature_of(const oracle::ScalarFamily& family, const Data& d
   return [&family, &data, level](const VectorXd& t) { return oracle::log_likelihood(family(t), data, level); };
 }
 
-oracle::LinearModel ou_of(const VectorXd& t) {
+oracle::LinearModel ou_at(const VectorXd& t) {
   return oracle::mean_field_ou({.kappa = t(0), .mu = t(1), .beta = t(2), .R = t(3)});
 }
 
@@ -59,7 +59,7 @@ TEST(QuadratureEstimator, LinearModelsAtEveryLevel) {
   const Data data = oracle::ou_data();
   for (int level = 0; level <= 5; ++level)
     expect_agreement(model, data, level, {1, 7, 1, 1},
-                     [&](const VectorXd& t) { return oracle::log_likelihood(ou_of(t), data, level); });
+                     [&](const VectorXd& t) { return oracle::log_likelihood(ou_at(t), data, level); });
   const VectorXd score = Quadrature(model, data, 0, 3).value(std::vector<double>{1, 7, 1, 1}).gradient;
   EXPECT_LT((score - VectorXd{{1.756864, 2.473713, -0.939011, 1.864270}}).norm(),
             2e-6);  // with the law held: 0.55, 1.48
@@ -69,17 +69,17 @@ TEST(QuadratureEstimator, LinearModelsAtEveryLevel) {
 TEST(QuadratureEstimator, ObservationsFarInTheTails) {
   const Data data = oracle::ou_data();
   expect_agreement(tests::shipped("mean-field-ou"), data, 0, {1.5, 7, 0.1, 0.2},
-                   [&](const VectorXd& t) { return oracle::log_likelihood(ou_of(t), data, 0); });
+                   [&](const VectorXd& t) { return oracle::log_likelihood(ou_at(t), data, 0); });
   const Data outlier = oracle::unit_series({0.5, 0.7, 30, 1.2});
   expect_agreement(tests::shipped("mean-field-ou"), outlier, 3, {1, 1, 0.3, 0.5},
-                   [&](const VectorXd& t) { return oracle::log_likelihood(ou_of(t), outlier, 3); });
+                   [&](const VectorXd& t) { return oracle::log_likelihood(ou_at(t), outlier, 3); });
 }
 
 TEST(QuadratureEstimator, MaximumOfALinearModel) {
   const Model model = tests::shipped("mean-field-ou");
   const Data data = oracle::ou_data();
   for (const int level : {2, 3}) {  // at level 1 a factor 1 − (kappa + beta)/2 of either sign fits as well
-    const auto exact = oracle::mle(ou_of, VectorXd{{1.1, 7, -0.7, 0.3}}, data, level);
+    const auto exact = oracle::mle(ou_at, VectorXd{{1.1, 7, -0.7, 0.3}}, data, level);
     const Quadrature quadrature(model, data, 0, level);
     for (const std::vector<double>& start : {std::vector<double>{1, 7, 1, 1}, {3, 5, 0.5, 3}})
       expect_maximum(maximise(quadrature, start), exact);
@@ -282,7 +282,7 @@ TEST(QuadratureEstimator, DerivativesOnTheLineOfBoundedParameters) {
       "tau = { start = 0.4, lower = 0 }\n",
       "b - a*x", "normal(x, tau)");
   const Quadrature quadrature(model, data, 0, 1);
-  const VectorXd u = to_line(model, {0.8, 0.4, 0.5});
+  const VectorXd u = to_line(model, std::vector{0.8, 0.4, 0.5});
   const LinePoint here = evaluate_on_line(quadrature, u, 1);
   const oracle::Function on_line = [&](const VectorXd& v) { return evaluate_on_line(quadrature, v, 1).value.loglik; };
   EXPECT_LT((here.gradient - oracle::gradient(on_line, u)).norm(), 1e-8);
