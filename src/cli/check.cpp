@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options : CommonOptions {
+struct CheckArguments : CommonOptions {
   std::string model, data;
 };
 
@@ -239,7 +239,7 @@ void describe_costs(const System& system, const Dynamics& dynamics, const Grid& 
          dynamics.advance.instructions(), dynamics.move.instructions(), ns, kernels().name);
 }
 
-void run(const Options& o) {
+void run(const CheckArguments& o) {
   const Model model = read_model(o.model, o.overrides());
   std::optional<Data> data;
   if (!o.data.empty()) {
@@ -276,7 +276,7 @@ void run(const Options& o) {
 }  // namespace
 
 void add_check(CLI::App& app, World& world) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<CheckArguments>();
   CLI::App* command = app.add_subcommand("check", "say what was understood of a model, and of data for it");
   command->add_option("MODEL", o->model, "model file")->required();
   command->add_option("DATA", o->data, "data file (CSV)");

@@ -11,12 +11,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct ExportArguments {
   std::string folder, out;
   bool json = false;
 };
 
-std::string quoted(const std::string& text) {
+std::string csv_field(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
   return out + "\"";
@@ -30,7 +30,7 @@ std::string tasks_csv(const Store& store) {
   for (std::size_t k = 1; k <= width; ++k) out += fmt::format(",value_{}", k);
   out += "\n";
   store.for_each_task([&](const Store::Row& row) {
-    out += fmt::format("{},{},{},{}", quoted(row.task.group), row.task.index, number_to_text(row.task.cost),
+    out += fmt::format("{},{},{},{}", csv_field(row.task.group), row.task.index, number_to_text(row.task.cost),
                        number_to_text(row.seconds));
     for (std::size_t k = 0; k < width; ++k) out += "," + (k < row.value.size() ? number_to_text(row.value[k]) : "");
     out += "\n";
@@ -38,7 +38,7 @@ std::string tasks_csv(const Store& store) {
   return out;
 }
 
-void run(const Options& o) {
+void run(const ExportArguments& o) {
   const std::filesystem::path folder = o.folder, out = o.out.empty() ? folder : std::filesystem::path(o.out);
   require_run(folder);
   const Store store(folder, Store::Mode::read);
@@ -60,7 +60,7 @@ void run(const Options& o) {
 }  // namespace
 
 void add_export(CLI::App& app, World& world) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ExportArguments>();
   CLI::App* command = app.add_subcommand("export", "writes a run as CSV and JSON, with its model and data");
   command->add_option("DIR", o->folder, "folder of the run")->required();
   command->add_option("--out", o->out, "folder to write to (default: that of the run)");

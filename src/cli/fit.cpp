@@ -8,7 +8,7 @@
 namespace mckean::cli {
 namespace {
 
-struct Options : FitSettings {
+struct FitArguments : FitSettings {
   std::string run;
   bool no_run = false;
   const CLI::App* command = nullptr;
@@ -21,7 +21,7 @@ std::string file_text(const std::string& path) {
   return text.str();
 }
 
-void run(const Options& o, World& world) {
+void run(const FitArguments& o, World& world) {
   const std::string name = world.from_first([&] {  // errors before anything is created
     const Model model = read_model(o.model, o.overrides());
     check_settings(o, model, read_data(o.data, model.columns()));
@@ -42,7 +42,7 @@ void run(const Options& o, World& world) {
 }  // namespace
 
 void add_fit(CLI::App& app, World& world) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<FitArguments>();
   CLI::App* command = app.add_subcommand("fit", "maximum-likelihood estimate with standard errors");
   o->add_to(*command);
   o->command = command;

@@ -174,7 +174,7 @@ FitSettings FitSettings::from_json(const Json& j) {
 namespace {
 
 // For a shell: as it is where that is safe, else in single quotes.
-std::string quoted(const std::string& text) {
+std::string shell_word(const std::string& text) {
   const std::string safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/";
   if (!text.empty() && text.find_first_not_of(safe) == std::string::npos) return text;
   std::string out = "'";
@@ -185,7 +185,7 @@ std::string quoted(const std::string& text) {
 
 // What differs from the defaults, so that the line is short; --seed in any case.
 std::string FitSettings::command(const std::string& model_file, const std::string& data_file) const {
-  std::string out = fmt::format("mckean fit {} {} --seed {}", quoted(model_file), quoted(data_file), seed);
+  std::string out = fmt::format("mckean fit {} {} --seed {}", shell_word(model_file), shell_word(data_file), seed);
   const Json mine = to_json(), usual = FitSettings().to_json();
   for (const auto& [key, value] : mine.items()) {
     if (key == "model" || key == "data" || key == "seed" || key == "first_tolerance" || value == usual[key]) continue;
@@ -194,9 +194,9 @@ std::string FitSettings::command(const std::string& model_file, const std::strin
     if (value.is_boolean())
       out += " " + option;
     else if (value.is_array())
-      for (const Json& item : value) out += fmt::format(" {} {}", option, quoted(item.get<std::string>()));
+      for (const Json& item : value) out += fmt::format(" {} {}", option, shell_word(item.get<std::string>()));
     else
-      out += fmt::format(" {} {}", option, quoted(value.is_string() ? value.get<std::string>() : value.dump()));
+      out += fmt::format(" {} {}", option, shell_word(value.is_string() ? value.get<std::string>() : value.dump()));
   }
   return out;
 }

@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::size_t kShown = 5;  // warnings
 
-struct Options : CommonOptions {
+struct LoglikArguments : CommonOptions {
   std::string model, data;
   LikelihoodOptions likelihood;
   std::size_t repeats = 16, threads = all_cores();
 };
 
-void run(const Options& o, World& world) {
+void run(const LoglikArguments& o, World& world) {
   const Stopwatch clock;
   const Model model = read_model(o.model, o.overrides());
   const Data data = read_data(o.data, model.columns());
@@ -59,7 +59,7 @@ void run(const Options& o, World& world) {
 }  // namespace
 
 void add_loglik(CLI::App& app, World& world) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<LoglikArguments>();
   CLI::App* command = app.add_subcommand("loglik", "log-likelihood of data at the model's parameter values");
   command->add_option("MODEL", o->model, "model file")->required();
   command->add_option("DATA", o->data, "data file (CSV)")->required();

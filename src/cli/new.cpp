@@ -40,7 +40,7 @@ x = "s"                              # 0 for a component without noise; a list g
 y = "normal(x, tau)"                 # or {{ log_density = "-0.5*((y - x)/tau)^2" }}
 )toml";
 
-struct Options : CommonOptions {
+struct NewArguments : CommonOptions {
   std::string name;
 };
 
@@ -50,7 +50,7 @@ bool is_model_name(const std::string& name) {
   });
 }
 
-void run(const Options& o) {
+void run(const NewArguments& o) {
   const std::string stem = o.name.ends_with(".toml") ? o.name.substr(0, o.name.size() - 5) : o.name;
   const std::string model = std::filesystem::path(stem).filename().string(), file = stem + ".toml";
   if (!is_model_name(model))
@@ -65,7 +65,7 @@ void run(const Options& o) {
 }  // namespace
 
 void add_new(CLI::App& app, World& world) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<NewArguments>();
   CLI::App* command = app.add_subcommand("new", "write a commented starter model, NAME.toml");
   command->add_option("NAME", o->name, "name of the model")->required();
   o->add_to(*command);

@@ -20,8 +20,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kFewestPoints = 3, kMostPoints = 200;
 
-struct Options : ChainCommand {
-  Options() { particles.clear(), law_particles.clear(); }
+struct ProfileArguments : ChainCommand {
+  ProfileArguments() { particles.clear(), law_particles.clear(); }
   std::string parameter, range, estimator, out;
   std::size_t points = 9;
   std::optional<int> level;
@@ -47,12 +47,12 @@ std::pair<double, double> parse_range(const std::string& text) {
   throw InputError(fmt::format("--range {}: LO:HI is expected, two numbers, the lower one first", text));
 }
 
-bool by_quadrature(const Options& o, const Model& model) {
+bool by_quadrature(const ProfileArguments& o, const Model& model) {
   if (!o.estimator.empty()) return o.estimator == "quadrature";
   return model.dimension() == 1 && model.components()[0].noisy;
 }
 
-ProfileOptions profile_options(const Options& o, const Model& model) {
+ProfileOptions profile_options(const ProfileArguments& o, const Model& model) {
   ProfileOptions p;
   p.parameter = parameter_index(model, o.parameter);
   p.points = o.points;
@@ -94,7 +94,7 @@ std::string to_csv(const Model& model, const ProfileOptions& options, const Prof
   return text;
 }
 
-Json to_json(const Options& o, const Model& model, const ProfileOptions& options, const Profile& profile) {
+Json to_json(const ProfileArguments& o, const Model& model, const ProfileOptions& options, const Profile& profile) {
   const auto maybe = [](const std::optional<double>& v) { return v ? Json(*v) : Json(nullptr); };
   Json points = Json::array();
   for (const ProfilePoint& point : profile.points)
@@ -166,7 +166,7 @@ void print_summary(const Model& model, const ProfileOptions& options, const Prof
              options.seed, seconds);
 }
 
-void run(const Options& o, World& world) {
+void run(const ProfileArguments& o, World& world) {
   const Stopwatch clock;
   const Model model = read_model(o.model, o.overrides());
   const Data data = read_data(o.data, model.columns());
@@ -195,7 +195,7 @@ void run(const Options& o, World& world) {
 }  // namespace
 
 void add_profile(CLI::App& app, World& world) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ProfileArguments>();
   CLI::App* command = app.add_subcommand("profile", "profile log-likelihood of one parameter");
   o->add_to(*command);
   command->add_option("--parameter", o->parameter, "the parameter; all others are at their maximum given its value")

@@ -11,13 +11,13 @@
 namespace mckean::cli {
 namespace {
 
-struct Options {
+struct ReportArguments {
   std::string folder, out;
   std::size_t threads = all_cores();
   bool json = false;
 };
 
-void run(const Options& o) {
+void run(const ReportArguments& o) {
   const std::filesystem::path folder = o.folder;
   require_run(folder);
   const std::string out = o.out.empty() ? (folder / "report.html").string() : o.out;
@@ -45,7 +45,7 @@ void run(const Options& o) {
 }  // namespace
 
 void add_report(CLI::App& app, World& world) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ReportArguments>();
   CLI::App* command =
       app.add_subcommand("report", "writes a run as one HTML page: model, data, estimate, figures, settings");
   command->add_option("DIR", o->folder, "folder of the run")->required();

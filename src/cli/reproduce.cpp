@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 
 const std::vector<std::string> kFigures{"1", "2", "3", "4"};
 
-struct Options {
+struct ReproduceArguments {
   std::vector<std::string> figures;
   std::string scale = "quick", out, config;
   std::uint64_t seed = 1;
@@ -35,8 +35,8 @@ struct Options {
 };
 
 // Everything that a study depends on is in its run; a folder that holds the same study goes on with it.
-FinishedStudy study(const Options& o, const FigureFiles& files, const std::string& figure, const TomlFile& config,
-                    const std::string& name, World& world) {
+FinishedStudy study(const ReproduceArguments& o, const FigureFiles& files, const std::string& figure,
+                    const TomlFile& config, const std::string& name, World& world) {
   FinishedStudy out{read_study(config, name, o.scale), {}, {}};
   const RunInput input{
       {{"reproduce", figure}, {"study", name}, {"seed", o.seed}, {"scale", o.scale}, {"settings", out.settings.used}},
@@ -68,7 +68,7 @@ FinishedStudy study(const Options& o, const FigureFiles& files, const std::strin
   return out;
 }
 
-Figure make(const Options& o, const FigureFiles& files, const std::string& number, World& world) {
+Figure make(const ReproduceArguments& o, const FigureFiles& files, const std::string& number, World& world) {
   if (number == "1") return kuramoto_figure({files, o.scale, o.seed});
   if (number == "2") return neural_figure({files, o.scale, o.seed});
   const std::string figure = "figure-" + number, name = figure + ".toml";
@@ -79,7 +79,7 @@ Figure make(const Options& o, const FigureFiles& files, const std::string& numbe
   return error_figure(figure, studies, o.seed);
 }
 
-void run(const Options& o, World& world) {
+void run(const ReproduceArguments& o, World& world) {
   const Stopwatch clock;
   const FigureFiles files(o.config);
   const bool drawn = world.first() && gnuplot_is_installed();
@@ -127,7 +127,7 @@ void run(const Options& o, World& world) {
 }  // namespace
 
 void add_reproduce(CLI::App& app, World& world) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ReproduceArguments>();
   CLI::App* command = app.add_subcommand("reproduce", "the figures of the paper, from one command each");
   std::vector<std::string> names = kFigures;
   names.emplace_back("all");

@@ -8,7 +8,7 @@
 namespace mckean::cli {
 namespace {
 
-struct Options {
+struct ResumeArguments {
   std::string folder;
   std::size_t threads = all_cores();
   std::optional<std::uint64_t> replicates;
@@ -19,7 +19,7 @@ struct Options {
 };
 
 // A run of `mckean reproduce` goes on by that command.
-void require_fit(const Options& o, World& world) {
+void require_fit(const ResumeArguments& o, World& world) {
   world.from_first([&]() -> std::string {
     if (!std::filesystem::exists(Store::file_in(o.folder))) return "";
     const auto settings = read_input(Store(o.folder, Store::Mode::read)).settings;
@@ -30,7 +30,7 @@ void require_fit(const Options& o, World& world) {
   });
 }
 
-void run(const Options& o, World& world) {
+void run(const ResumeArguments& o, World& world) {
   require_fit(o, world);
   Run run =
       Run::open(world, o.folder, {.threads = o.threads, .show_progress = !o.json && !o.quiet, .verbose = o.verbose});
@@ -44,7 +44,7 @@ void run(const Options& o, World& world) {
 }  // namespace
 
 void add_resume(CLI::App& app, World& world) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ResumeArguments>();
   CLI::App* command = app.add_subcommand("resume", "continues a run that was stopped, or extends one that has ended");
   o->command = command;
   command->add_option("DIR", o->folder, "folder of the run")->required();

@@ -9,7 +9,7 @@
 namespace mckean::cli {
 namespace {
 
-struct Options {
+struct RunsArguments {
   std::string folder = ".";
   bool json = false;
 };
@@ -28,7 +28,7 @@ std::vector<std::filesystem::path> runs_in(const std::filesystem::path& folder) 
   return out;
 }
 
-void run(const Options& o) {
+void run(const RunsArguments& o) {
   std::vector<StoredRun> runs;
   for (const auto& folder : runs_in(o.folder)) runs.push_back(read_stored_run(folder));
   if (o.json) {
@@ -51,7 +51,7 @@ void run(const Options& o) {
 }  // namespace
 
 void add_runs(CLI::App& app, World& world) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<RunsArguments>();
   CLI::App* command = app.add_subcommand("runs", "lists runs with their state, time and estimate so far");
   command->add_option("DIR", o->folder, "folder that holds runs, or a run")->capture_default_str();
   command->add_flag("--json", o->json, "one JSON object on stdout, messages on stderr");

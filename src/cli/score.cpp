@@ -9,11 +9,11 @@
 namespace mckean::cli {
 namespace {
 
-struct Options : HeldChainCommand {
-  Options() { path.iterations = 200; }
+struct ScoreArguments : HeldChainCommand {
+  ScoreArguments() { path.iterations = 200; }
 };
 
-void run(const Options& o, World& world) {
+void run(const ScoreArguments& o, World& world) {
   const Stopwatch clock;
   const Model model = read_model(o.model, o.overrides());
   const Data data = read_data(o.data, model.columns());
@@ -44,7 +44,7 @@ void run(const Options& o, World& world) {
 }  // namespace
 
 void add_score(CLI::App& app, World& world) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ScoreArguments>();
   CLI::App* command = app.add_subcommand("score", "gradient of the log-likelihood at the model's parameter values");
   o->add_to(*command, 2);  // their spread gives the standard error
   command->callback([o, &world] { run(*o, world); });

@@ -13,7 +13,7 @@
 namespace mckean::cli {
 namespace {
 
-struct Options : CommonOptions {
+struct SimulateArguments : CommonOptions {
   std::string model, times, out = "data.csv", paths;
   std::size_t count = 100;
   SimulateOptions simulation;
@@ -74,7 +74,7 @@ class Times {
 };
 
 // Each output has a place of its own, which can be written and is not the model's.
-void check_outputs(const Options& o) {
+void check_outputs(const SimulateArguments& o) {
   const auto same = [](const std::string& a, const std::string& b) {
     std::error_code none;
     return a == b || std::filesystem::equivalent(a, b, none);
@@ -90,7 +90,7 @@ void check_outputs(const Options& o) {
   }
 }
 
-void run(const Options& o) {
+void run(const SimulateArguments& o) {
   const Stopwatch clock;
   const Model model = read_model(o.model, o.overrides());
   const std::vector<double> times = Times::parse(o.times), theta = model.start_values();
@@ -138,7 +138,7 @@ void run(const Options& o) {
 }  // namespace
 
 void add_simulate(CLI::App& app, World& world) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<SimulateArguments>();
   CLI::App* command = app.add_subcommand("simulate", "draw data from the model at its parameter values");
   command->add_option("MODEL", o->model, "model file")->required();
   command->add_option("--times", o->times, "observation times: T for 1, 2, …, T; FROM:STEP:TO; or a list T1,T2,…")

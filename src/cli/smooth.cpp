@@ -9,7 +9,7 @@
 namespace mckean::cli {
 namespace {
 
-struct Options : HeldChainCommand {
+struct SmoothArguments : HeldChainCommand {
   std::string out;
 };
 
@@ -32,7 +32,7 @@ std::string to_csv(const Model& model, const Data& data, const SmoothedStates& s
 }
 
 // The output can be written, and is none of the inputs.
-void check_output(const Options& o) {
+void check_output(const SmoothArguments& o) {
   const auto same = [](const std::string& a, const std::string& b) {
     std::error_code none;
     return a == b || std::filesystem::equivalent(a, b, none);
@@ -43,7 +43,7 @@ void check_output(const Options& o) {
   require_writable(o.out);
 }
 
-void run(const Options& o, World& world) {
+void run(const SmoothArguments& o, World& world) {
   if (world.first()) check_output(o);
   const Stopwatch clock;
   const Model model = read_model(o.model, o.overrides());
@@ -63,7 +63,7 @@ void run(const Options& o, World& world) {
 }  // namespace
 
 void add_smooth(CLI::App& app, World& world) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<SmoothArguments>();
   CLI::App* command =
       app.add_subcommand("smooth", "smoothed state at each time: mean, standard deviation and quantiles");
   o->add_to(*command, 1);

@@ -10,7 +10,6 @@
 namespace mckean::report {
 namespace {
 
-constexpr std::size_t kMostParameters = 4;
 constexpr std::size_t kMostRows = 200;
 
 std::string level_name(const Context& c, const Cell& cell, int lowest) {

@@ -11,8 +11,6 @@
 namespace mckean::report {
 namespace {
 
-constexpr std::size_t kMostParameters = 4;
-
 std::string settling(const Context& c, const std::vector<Running>& all, std::size_t p) {
   const std::string& name = c.facts.estimates[p].name;
   std::vector<double> x, low, high;

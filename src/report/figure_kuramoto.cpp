@@ -17,15 +17,15 @@ double order_parameter(std::span<const double> phases) {
   return std::hypot(c, s) / static_cast<double>(phases.size());
 }
 
-struct System {
+struct Oscillators {
   std::string name, title;
   double K = 0;
 };
 
-std::vector<System> read_systems(const TomlFile& file, const std::string& scale) {
+std::vector<Oscillators> read_systems(const TomlFile& file, const std::string& scale) {
   const toml::array* all = file.root()["system"].as_array();
   if (!all || all->empty()) file.fail("there is no [[system]]; each is a row of the figure");
-  std::vector<System> out;
+  std::vector<Oscillators> out;
   for (const auto& node : *all) {
     if (!node.is_table()) file.fail(node, "a [[system]] must be a table");
     FigureSettings s(file, *node.as_table(), scale);
@@ -36,7 +36,7 @@ std::vector<System> read_systems(const TomlFile& file, const std::string& scale)
 }
 
 // One row of panels: all phases, one of them, the order parameter.
-std::string panels(const System& system, const std::string& table, std::size_t oscillators) {
+std::string panels(const Oscillators& system, const std::string& table, std::size_t oscillators) {
   return fmt::format(
       "set title \"All {0} phases, {1}\"\nset ylabel 'phase (radians)'\nset yrange [*:*]\n"
       "plot for [i=3:{2}] '{3}' skip 1 using 1:i with lines linewidth 0.4 notitle\n"
@@ -61,7 +61,7 @@ Figure kuramoto_figure(const FigureOptions& options) {
   Figure out{.name = "figure-1", .width = 12, .height = 6.5};
   out.script = "set multiplot layout 2,3 margins 0.06,0.985,0.09,0.94 spacing 0.07,0.19\nset xlabel 'time'\n";
   std::vector<std::string> shown;
-  for (const System& system : read_systems(file, options.scale)) {
+  for (const Oscillators& system : read_systems(file, options.scale)) {
     const Model model = parse_model(options.files.text(model_name), options.files.source(model_name),
                                     {{"theta", theta}, {"K", system.K}});
     const std::string table = fmt::format("figure-1-{}.csv", system.name);

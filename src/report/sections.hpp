@@ -1,12 +1,15 @@
 // The parts of a report, one function each: HTML without a heading. Where something cannot be computed they say why.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "estimate/problem.hpp"
 #include "report/facts.hpp"
 
 namespace mckean::report {
+
+constexpr std::size_t kMostParameters = 4;  // with charts of their own; of more, evenly spread
 
 struct Context {
   const Input& input;

@@ -11,8 +11,6 @@
 namespace mckean::report {
 namespace {
 
-constexpr std::size_t kMostParameters = 4;
-
 std::string chart_of(const Context& c, const Traces& traces, std::size_t p) {
   const std::string& name = c.facts.estimates[p].name;
   const Trace& first = traces.traces.front();

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "mckean/smooth.hpp"
 #include "models.hpp"
@@ -17,7 +16,7 @@ using namespace mckean;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double missing = std::numeric_limits<double>::quiet_NaN();
+using oracle::missing;
 
 LikelihoodSummary estimate(const Model& model, const Data& data, const LikelihoodOptions& options) {
   const LikelihoodEstimator estimator(model, data, options);

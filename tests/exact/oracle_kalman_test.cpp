@@ -1,10 +1,9 @@
 // The Kalman filter and smoother against the dense joint normal law of all states and observations.
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <numbers>
 
-#include "../oracle/examples.hpp"
+#include "oracle/examples.hpp"
 
 namespace {
 
@@ -12,7 +11,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double missing = std::numeric_limits<double>::quiet_NaN();
+using oracle::missing;
 
 // Joint law of the states at all grid points, one below the other, and of the values of series s.
 struct Joint {

@@ -1,16 +1,15 @@
 // The quadrature against the Kalman filter where both apply, and against itself where only it does.
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <numbers>
 
-#include "../oracle/examples.hpp"
+#include "oracle/examples.hpp"
 
 namespace {
 
 using Eigen::VectorXd;
 
-constexpr double missing = std::numeric_limits<double>::quiet_NaN();
+using oracle::missing;
 constexpr oracle::Accuracy finer = {.resolution = 2, .cut = 12};
 
 void expect_converged(const oracle::ScalarModel& model, const mckean::Data& data, int level) {

@@ -1,7 +1,7 @@
 // The oracles against numbers known from elsewhere, and the time grid against counts made by hand.
 #include <gtest/gtest.h>
 
-#include "../oracle/examples.hpp"
+#include "oracle/examples.hpp"
 
 namespace {
 

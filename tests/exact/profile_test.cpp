@@ -38,7 +38,7 @@ oracle::LinearModel ou_of(double kappa, double mu) {
   return oracle::mean_field_ou({.kappa = kappa, .mu = mu, .beta = 0.5, .R = 0.49});
 }
 
-struct Case {
+struct OuCase {
   Model model = parse_model(kTwoParameters, "two.toml");
   Data data = oracle::ou_data();
   oracle::Maximum best =
@@ -65,7 +65,7 @@ struct Case {
 };
 
 TEST(Profile, QuadratureIsExact) {
-  const Case c;
+  const OuCase c;
   for (const std::size_t p : {0, 1}) {
     const Profile found = c.profile_of({.method = ProfileOptions::Method::quadrature, .parameter = p});
     ASSERT_EQ(found.points.size(), 9);
@@ -86,7 +86,7 @@ TEST(Profile, QuadratureIsExact) {
 
 // 18 values, four errors each: one false alarm in a thousand if they were independent.
 TEST(Profile, ScoresAreWithinTheirError) {
-  const Case c;
+  const OuCase c;
   for (const std::size_t p : {0, 1}) {
     const Profile found = c.profile_of({.parameter = p});
     ASSERT_EQ(found.points.size(), 9);
@@ -100,7 +100,7 @@ TEST(Profile, ScoresAreWithinTheirError) {
 
 // A range that does not contain the estimate is reached from it.
 TEST(Profile, RangeBesideTheEstimate) {
-  const Case c;
+  const OuCase c;
   const double mu = c.best.theta(1), se = c.best.standard_error(1);
   for (const auto method : {ProfileOptions::Method::scores, ProfileOptions::Method::quadrature}) {
     const Profile found =
@@ -123,6 +123,6 @@ TEST(Profile, IntegralOfCubicsIsExact) {
 }
 
 TEST(Profile, RefusesARangeOutsideTheBounds) {
-  EXPECT_THROW(Case().profile_of({.parameter = 0, .range = std::pair{-1.0, 2.0}}), InputError);
+  EXPECT_THROW(OuCase().profile_of({.parameter = 0, .range = std::pair{-1.0, 2.0}}), InputError);
 }
 }  // namespace

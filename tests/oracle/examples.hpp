@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "kalman.hpp"
 #include "quadrature.hpp"
 
 namespace oracle {
+
+constexpr double missing = std::numeric_limits<double>::quiet_NaN();  // an observation that is not there
 
 // One series of one column, observed at 1, 2, ...
 mckean::Data unit_series(const std::vector<double>& values);

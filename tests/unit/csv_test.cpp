@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "bad_text.hpp"
 #include "expr/utf8.hpp"
 #include "mckean/error.hpp"
 
@@ -37,15 +38,6 @@ TEST(Csv, ReadsNothingBeyondTheText) {
   EXPECT_FALSE(decode_utf8(euro.substr(0, 2), pos));
   EXPECT_EQ(pos, 0u);
 }
-
-struct Bad {
-  std::string name, text;
-  std::string start;  // how the message begins: "f.csv:LINE: problem"
-  std::string also;   // what else it says
-};
-void PrintTo(const Bad& c, std::ostream* out) { *out << c.name; }
-
-const auto case_name = [](const auto& test) { return test.param.name; };
 
 class CsvRefuses : public testing::TestWithParam<Bad> {};
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "bad_text.hpp"
 #include "mckean/error.hpp"
 
 namespace mckean {
@@ -24,8 +25,6 @@ std::string message_of(const std::string& text, const std::vector<std::string>& 
   }
   return "accepted";
 }
-
-const auto case_name = [](const auto& test) { return test.param.name; };
 
 struct Good {
   std::string name, text;
@@ -106,13 +105,6 @@ TEST(Data, SeriesMayInterleave) {
   EXPECT_EQ(data.series[0].lines, (std::vector<int>{2, 4}));
   EXPECT_EQ(data.series[1].values, (std::vector<double>{50, 60}));
 }
-
-struct Bad {
-  std::string name, text;
-  std::string start;  // how the message begins: "f.csv:LINE: problem"
-  std::string also;   // what else it says
-};
-void PrintTo(const Bad& c, std::ostream* out) { *out << c.name; }
 
 class Refuses : public testing::TestWithParam<Bad> {};
 
