@@ -25,14 +25,17 @@ void ChainCommand::add_to(CLI::App& app) {
          "backward (new ancestors by their density) or genealogy (as in the paper); default: backward, but genealogy "
          "for --estimator paper")
       ->check(CLI::IsMember({"backward", "genealogy"}));
-  app.add_option("--gradient", gradient, "derivative of the law: tangent, or finite-difference as in the paper")
-      ->check(CLI::IsMember({"tangent", "finite-difference"}))
-      ->capture_default_str();
   app.add_option("--unit", unit, "unit of time (default: the median spacing of the observations)")
       ->check(positive_number());
   app.add_flag("--full-normals", full_normals, "64-bit instead of 32-bit normal variates");
   app.add_option("--threads", threads, "threads (default: all cores)")->check(whole_number(1, kMostThreads));
   CommonOptions::add_to(app);
+}
+
+void ChainCommand::add_gradient_to(CLI::App& app) {
+  app.add_option("--gradient", gradient, "derivative of the law: tangent, or finite-difference as in the paper")
+      ->check(CLI::IsMember({"tangent", "finite-difference"}))
+      ->capture_default_str();
 }
 
 void ChainCommand::require_parameters(const Model& m) const {

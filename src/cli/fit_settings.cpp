@@ -16,6 +16,7 @@ FitSettings::FitSettings() { particles.clear(), law_particles.clear(); }
 
 void FitSettings::add_to(CLI::App& app) {
   ChainCommand::add_to(app);
+  add_gradient_to(app);
   app.add_option(
          "--estimator", estimator,
          "stratified: centred, preconditioned, a fixed number of replicates in each cell; paper: the randomised "

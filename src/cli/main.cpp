@@ -25,8 +25,13 @@ int complain(mckean::World& world, int status, const std::string& message) {
 
 // What is wrong with the command line, and where help is.
 std::string usage_problem(const CLI::App& app, const CLI::ParseError& e, const std::string& first) {
-  if (!app.get_subcommands().empty())
-    return fmt::format("{}; see 'mckean {} --help'", e.what(), app.get_subcommands()[0]->get_name());
+  if (!app.get_subcommands().empty()) {
+    const CLI::App& command = *app.get_subcommands()[0];
+    const bool extras = e.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+    return fmt::format("{}; see 'mckean {} --help'",
+                       extras ? fmt::format("not expected: {}", fmt::join(command.remaining(), " ")) : e.what(),
+                       command.get_name());
+  }
   std::vector<std::string> known;
   for (const CLI::App* command : app.get_subcommands(nullptr)) known.push_back(command->get_name());
   if (first.empty()) return fmt::format("a command is required: {}; see 'mckean --help'", fmt::join(known, ", "));

@@ -52,6 +52,17 @@ bool by_quadrature(const ProfileArguments& o, const Model& model) {
   return model.dimension() == 1 && model.components()[0].noisy;
 }
 
+// Options that only chains have a use for.
+void warn_of_unused(const ProfileArguments& o, std::vector<std::string>& warnings) {
+  const std::pair<const char*, bool> given[] = {{"--particles", !o.particles.empty()},
+                                                {"--law-particles", !o.law_particles.empty()},
+                                                {"--smoother", !o.smoother.empty()},
+                                                {"--gradient", o.finite_difference()},
+                                                {"--full-normals", o.full_normals}};
+  for (const auto& [option, used] : given)
+    if (used) warnings.push_back(fmt::format("{}: quadrature has no use for it; --estimator scores has", option));
+}
+
 ProfileOptions profile_options(const ProfileArguments& o, const Model& model) {
   ProfileOptions p;
   p.parameter = parameter_index(model, o.parameter);
@@ -174,10 +185,11 @@ void run(const ProfileArguments& o, World& world) {
   const ProfileOptions options = profile_options(o, model);
   if (!o.out.empty() && world.first()) require_writable(o.out);
   const Problem problem(model, data, o.unit, options.quadrature_level, o.seed);
-  const Profile found =
+  Profile found =
       without_store(world, {.threads = o.threads, .show_progress = !o.quiet && !o.json, .verbose = o.verbose},
                     [&](Run& run) { return profile(problem, options, run.runner(), run.observer()); });
   if (!world.first()) return;
+  if (options.method == ProfileOptions::Method::quadrature) warn_of_unused(o, found.warnings);
   for (const auto& w : found.warnings) fmt::print(stderr, "mckean: warning: {}\n", w);
   if (!o.out.empty()) write_file(o.out, to_csv(model, options, found));
   if (o.json) {
@@ -198,6 +210,7 @@ void add_profile(CLI::App& app, World& world) {
   auto o = std::make_shared<ProfileArguments>();
   CLI::App* command = app.add_subcommand("profile", "profile log-likelihood of one parameter");
   o->add_to(*command);
+  o->add_gradient_to(*command);
   command->add_option("--parameter", o->parameter, "the parameter; all others are at their maximum given its value")
       ->required();
   command->add_option("--points", o->points, "values of the parameter, evenly spaced on the line")

@@ -47,6 +47,7 @@ void add_score(CLI::App& app, World& world) {
   auto o = std::make_shared<ScoreArguments>();
   CLI::App* command = app.add_subcommand("score", "gradient of the log-likelihood at the model's parameter values");
   o->add_to(*command, 2);  // their spread gives the standard error
+  o->add_gradient_to(*command);
   command->callback([o, &world] { run(*o, world); });
 }
 }  // namespace mckean::cli

@@ -107,12 +107,13 @@ class Options(ProgramTest):
         self.refuse("--wobble", says=("'--wobble'", "a command comes first"))
         self.refuse("check", says=("MODEL is required", "'mckean check --help'"))
         self.refuse("check", "m.toml", "--jsn", says=("--jsn", "'mckean check --help'"))
-        self.refuse("check", "m.toml", "d.csv", "e.csv", says="e.csv")
+        self.refuse("check", "m.toml", "d.csv", "e.csv", says="not expected: e.csv;")
+        self.refuse("check", "m.toml", "--starts", 3, "--wobble", says="not expected: --starts --wobble;")  # 3 is read as DATA
         self.refuse("loglik", "m.toml", says="DATA is required")
 
     def test_places_that_cannot_be_written(self):
         (self.directory / "folder").mkdir()
-        simulate = ("simulate", "m.toml", "--times", 3, "--law-particles", 64, "--count", 3)
+        simulate = ("simulate", "m.toml", "--times", 3, "--law-particles", 128)
         for option in ("--out", "--paths"):
             self.refuse(*simulate, option, "no/such/d.csv", says=("no/such/d.csv: cannot be written", "choose another"))
             self.refuse(*simulate, option, "folder", says="folder: cannot be written (Is a directory)")
@@ -121,6 +122,14 @@ class Options(ProgramTest):
         self.refuse(*simulate, "--paths", "data.csv", says="--out and --paths are both data.csv")
         # Found before anything is computed: this would take hours.
         self.refuse("simulate", "m.toml", "--times", 1000, "--level", 15, "--out", "no/d.csv", says="cannot be written")
+
+    def test_options_without_effect(self):
+        self.refuse("smooth", "m.toml", "d.csv", "--out", "s.csv", "--gradient", "tangent", says="--gradient")
+        profile = ("profile", "m.toml", "d.csv", "--parameter", "mu")
+        for option in ("--particles 50", "--law-particles 64", "--smoother genealogy", "--gradient finite-difference", "--full-normals"):
+            with self.subTest(option):
+                warnings = self.json(*profile, *option.split())["warnings"]
+                self.assertEqual(warnings, [option.split()[0] + ": quadrature has no use for it; --estimator scores has"])
 
     def test_simulate_asks_for_no_more_than_there_is(self):
         simulate = ("simulate", "m.toml", "--times", 3, "--law-particles", 64)
@@ -150,14 +159,14 @@ class Help(ProgramTest):
         self.assertRegex(self.succeed("--help"), r"(?s)new.*check.*simulate.*loglik.*score.*smooth.*fit")
         self.assertRegex(self.succeed("--version"), r"^mckean \d+\.\d+\.\d+")
         common = ("--help", "--seed", "--set", "--json")
-        chains = ("--particles", "--law-particles", "--smoother", "--gradient", "--unit", "--full-normals", "--threads")
+        chains = ("--particles", "--law-particles", "--smoother", "--unit", "--full-normals", "--threads")
         held = ("--level", "--iterations", "--burn-in", "--chains")
         own = {
             "simulate": ("--times", "--level", "--law-particles", "--series", "--out", "--paths", "--count", "--unit"),
             "loglik": ("--level", "--particles", "--law-particles", "--repeats", "--unit", "--threads"),
-            "score": (*chains, *held),
+            "score": (*chains, *held, "--gradient"),
             "smooth": (*chains, *held, "--out"),
-            "fit": (*chains, "--estimator", "--levels", "--replicates", "--iterations", "--step", "--p-max", "--level-weight", "--length-weight", "--chain-length"),
+            "fit": (*chains, "--gradient", "--estimator", "--levels", "--replicates", "--iterations", "--step", "--p-max", "--level-weight", "--length-weight", "--chain-length"),
         }
         for command in COMMANDS:
             text = self.succeed(command, "--help")
