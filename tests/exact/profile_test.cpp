@@ -15,7 +15,7 @@ namespace {
 using namespace mckean;
 using Eigen::VectorXd;
 
-constexpr int kLevel = 3;
+constexpr int kLevel = 2;
 
 // kappa and mu are free, beta and R known.
 const char* const kTwoParameters = R"toml(

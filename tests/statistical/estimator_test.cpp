@@ -67,7 +67,7 @@ TEST(SingleEstimator, IsCloseToTheExactMaximum) {
     SCOPED_TRACE(c.name);
     const Model model = tests::shipped(c.name, c.overrides);
     const Data data = named(oracle::simulate(c.family(c.start), c.simulation), model);
-    const int level = 2;
+    const int level = 1;
     const Problem problem(model, data, 0, level, 1);
     const auto exact = oracle::mle(c.family, c.start, data, level);
     ASSERT_TRUE(exact.converged);

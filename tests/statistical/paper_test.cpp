@@ -237,7 +237,11 @@ y = "normal(x, 0.2)"
 
 TEST(PaperEstimator, MeanFieldOu) { expect_exact_maximum(mean_field_ou()); }
 
-TEST(PaperEstimator, MeanFieldOuByTheScaleThatAFitFinds) { expect_exact_maximum_by_fit(mean_field_ou()); }
+TEST(PaperEstimator, MeanFieldOuByTheScaleThatAFitFinds) {
+  Setting setting = mean_field_ou();
+  setting.replicates = 100;
+  expect_exact_maximum_by_fit(setting);
+}
 
 // Bounds on one side and on both, and the variance of the observations.
 TEST(PaperEstimator, MeanFieldOuThreeParametersWithBounds) {
