@@ -15,7 +15,7 @@ struct ChainCommand : CommonOptions {
 
   ChainCommand();
   void add_to(CLI::App&);
-  void add_gradient_to(CLI::App&);  // for commands that differentiate
+  void add_gradient_to(CLI::App&);              // for commands that differentiate
   void require_parameters(const Model&) const;  // throws InputError where there is nothing to estimate
   std::optional<Smoother> chosen_smoother() const;
   bool finite_difference() const { return gradient == "finite-difference"; }
