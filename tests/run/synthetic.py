@@ -1,5 +1,6 @@
 """Starts the synthetic run, alone or under mpirun, and hurts it."""
 
+import contextlib
 import os
 import pathlib
 import shutil
@@ -43,9 +44,14 @@ class RunTest(unittest.TestCase):
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done.stdout if status == 0 else done.stderr
 
+    def store(self, folder):
+        """Never creates one: a run that finds an empty store takes it for damaged."""
+        path = self.directory / folder / "run.sqlite"
+        return contextlib.closing(sqlite3.connect(f"file:{path}?mode=rw", uri=True))
+
     def rows(self, folder):
         """What the store holds: {(group, index): bytes}."""
-        with sqlite3.connect(self.directory / folder / "run.sqlite") as store:
+        with self.store(folder) as store:
             return {(g, i): v for g, i, v in store.execute("SELECT grp, idx, value FROM task")}
 
     def rows_if_any(self, folder):
@@ -56,9 +62,11 @@ class RunTest(unittest.TestCase):
 
     def wait_for(self, process, folder, results):
         """Until so many results are in the store."""
-        while process.poll() is None and len(self.rows_if_any(folder)) < results:
+        while len(self.rows_if_any(folder)) < results:
+            if process.poll() is not None:
+                self.fail(f"ended with status {process.returncode} before it had {results} results: {process.stderr.read()}")
             time.sleep(0.01)
 
     def word(self, folder, key):
-        with sqlite3.connect(self.directory / folder / "run.sqlite") as store:
+        with self.store(folder) as store:
             return store.execute("SELECT value FROM word WHERE key = ?", (key,)).fetchone()[0]
