@@ -24,7 +24,7 @@ import time
 MODEL = pathlib.Path(__file__).resolve().parents[1] / "models" / "kuramoto.toml"
 MPIRUN = shutil.which("mpirun")
 ENVIRONMENT = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-TOLERANCE = "0.0006"
+TOLERANCE = "0.0005"
 
 
 def drain(terminal):
@@ -74,7 +74,7 @@ def timed(*commands):
     return wall, used, (used_seconds() - before) / available
 
 
-def main(program, rounds=5):
+def main(program, rounds=3):
     with tempfile.TemporaryDirectory() as folder:
         data, run = f"{folder}/data.csv", f"{folder}/run"
         simulate = [program, "simulate", MODEL, "--times", "100", "--set", "theta=0.5", "--out", data]
