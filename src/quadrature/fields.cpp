@@ -29,13 +29,12 @@ FieldReader::FieldReader(const Formulas& formulas, std::span<const double> theta
   pair_.set_fixed(theta);
 }
 
-Averages FieldReader::measure(const GridDensity& law, double t) {
-  Averages averages;
+std::vector<double> FieldReader::moments(const GridDensity& law, double t) {
+  std::vector<double> out;
   measure_.set_uniforms(std::array{t});
   add_up(measure_, law);
-  for (std::size_t i = 0; i < formulas_.measure.sums(); ++i) averages.inputs.push_back(measure_.sum(i));
-  if (formulas_.pair) averages.law = &law;
-  return averages;
+  for (std::size_t i = 0; i < formulas_.measure.sums(); ++i) out.push_back(measure_.sum(i));
+  return out;
 }
 
 Columns FieldReader::pairwise(const GridDensity& density, const GridDensity& law, double t) {
@@ -48,11 +47,12 @@ Columns FieldReader::pairwise(const GridDensity& density, const GridDensity& law
   return xi;
 }
 
-Fields FieldReader::fields(const GridDensity& density, const Averages& averages, Clock clock) {
+Fields FieldReader::fields(const GridDensity& density, const GridDensity& law, std::span<const double> moments,
+                           Clock clock) {
   Fields out{Columns(jet_size(formulas_.dynamic), density.points), Columns(1, density.points)};
-  const Columns xi = averages.law ? pairwise(density, *averages.law, clock.t) : Columns();
+  const Columns xi = pairwise(density, law, clock.t);
   std::vector<double> uniforms{clock.t, clock.dt, std::sqrt(clock.dt)};
-  uniforms.insert(uniforms.end(), averages.inputs.begin(), averages.inputs.end());
+  uniforms.insert(uniforms.end(), moments.begin(), moments.end());
   step_.set_uniforms(uniforms);
   std::vector<double*> to(out.mean.count() + 1);
   for (std::size_t at = 0; at < density.points; at += kBlock) {

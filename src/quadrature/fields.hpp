@@ -18,19 +18,13 @@ struct Clock {
   double t, dt;
 };
 
-// All averages over a law at one time.
-struct Averages {
-  std::vector<double> inputs;        // jets of moments
-  const GridDensity* law = nullptr;  // where an interaction is pairwise
-};
-
 class FieldReader {
  public:
   FieldReader(const Formulas&, std::span<const double> theta);
 
-  Averages measure(const GridDensity& law, double t);
-  // Cost: points, times the points of the law where an interaction is pairwise.
-  Fields fields(const GridDensity&, const Averages&, Clock);
+  std::vector<double> moments(const GridDensity& law, double t);  // their jets
+  // Given the law and its moments. Cost: points, times the points of the law where an interaction is pairwise.
+  Fields fields(const GridDensity&, const GridDensity& law, std::span<const double> moments, Clock);
 
  private:
   Columns pairwise(const GridDensity&, const GridDensity& law, double t);

@@ -71,7 +71,6 @@ class Evaluation {
     for (std::size_t k = 1; k <= schedule_.grid.steps(); ++k) {
       now_ = k;
       if (law_) law_ = transport_.step(*law_, law_arrives(k));
-      if (law_ && averages_.law) averages_.law = &law_->density;
       for (Filter& f : filters_)
         if (f.body.fields) move(f, k, [&](const Arrival& a) { return transport_.step(f.body, a); });
     }
@@ -82,8 +81,8 @@ class Evaluation {
     Arrival a{next_dt(k), {}, {}};
     if (k < schedule_.grid.steps())
       a.fields = [this, k](GridDensity& d) {
-        averages_ = reader_.measure(d, schedule_.grid.time[k]);
-        return fields(d, k, "densities of the law");
+        moments_ = reader_.moments(d, schedule_.grid.time[k]);
+        return fields(d, d, k, "densities of the law");
       };
     return a;
   }
@@ -107,7 +106,7 @@ class Evaluation {
         return std::move(seen->curvature);
       };
     if (f.row + (here ? 1 : 0) < visits.size())
-      a.fields = [&](GridDensity& d) { return fields(d, k, "densities of a filter"); };
+      a.fields = [&](GridDensity& d) { return fields(d, law_ ? law_->density : d, k, "densities of a filter"); };
     f.body = move_to(a);
     if (here) ++f.row;
     if (!seen) return;
@@ -124,9 +123,9 @@ class Evaluation {
 
   double next_dt(std::size_t k) const { return k < schedule_.grid.steps() ? schedule_.grid.dt[k] : 0; }
 
-  Fields fields(GridDensity& density, std::size_t k, const char* whose) {
+  Fields fields(GridDensity& density, const GridDensity& law, std::size_t k, const char* whose) {
     const double t = schedule_.grid.time[k];
-    Fields out = reader_.fields(density, averages_, {t, schedule_.grid.dt[k]});
+    Fields out = reader_.fields(density, law, moments_, {t, schedule_.grid.dt[k]});
     const std::size_t peak = density.peak();
     const auto defined = [&](std::size_t i) {
       for (std::size_t c = 0; c < out.mean.count(); ++c)
@@ -166,7 +165,7 @@ class Evaluation {
   std::vector<double> log_value_;  // a jet
   std::size_t now_ = 0;            // the grid point that is being reached
   std::optional<Body> law_;
-  Averages averages_;  // over the law where it is now
+  std::vector<double> moments_;  // of the law where it is now
   std::vector<Filter> filters_;
 };
 }  // namespace
