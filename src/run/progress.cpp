@@ -48,8 +48,8 @@ std::string ProgressText::line(std::size_t width) const {
   return out;
 }
 
-ProgressLine::ProgressLine(bool show)
-    : show_(show), live_(isatty(STDERR_FILENO) == 1), drawn_(live_ ? start_ - kLivePause : start_) {}
+ProgressLine::ProgressLine(bool show, std::size_t tasks)
+    : show_(show), live_(isatty(STDERR_FILENO) == 1), tasks_(tasks), drawn_(live_ ? start_ - kLivePause : start_) {}
 
 ProgressLine::~ProgressLine() { clear(); }
 

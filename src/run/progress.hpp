@@ -25,17 +25,16 @@ std::string duration_text(double seconds);  // "8 s", "3 min 20 s", "2 h 5 min"
 
 class ProgressLine {
  public:
-  explicit ProgressLine(bool show);
+  ProgressLine(bool show, std::size_t tasks);  // those that were finished before
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void name_parameters(const std::vector<std::string>& names) { names_ = names; }
   void update(const FitObserver::Progress&);  // from the fit
-  void recalled() { ++tasks_; }
-  void finished(double cost);  // a task that was computed now
-  void tick();                 // often; draws when it is time
-  void clear();                // so that others may write
+  void finished(double cost);                 // a task that was computed now
+  void tick();                                // often; draws when it is time
+  void clear();                               // so that others may write
 
  private:
   std::optional<double> remaining() const;
@@ -45,7 +44,7 @@ class ProgressLine {
   std::vector<std::string> names_;
   std::optional<FitObserver::Progress> latest_;
   double computed_ = 0, since_ = 0;  // cost, in this phase and process, and since the fit last told
-  std::size_t tasks_ = 0;
+  std::size_t tasks_;
   Clock::time_point start_ = Clock::now(), phase_start_ = start_, drawn_;
   bool on_screen_ = false;
 };

@@ -35,23 +35,23 @@ class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
   }
 
   void begin(std::unique_ptr<Store> store) {
+    std::size_t known = 0;
     if (store) {
+      known = store->task_count();
       seconds_before_ = std::stod(store->get("seconds").value_or("0"));
       out_of_time_at_ = std::stoul(store->get("out_of_time").value_or("0"));
       state_ = store->require("state");
       store_ = std::move(store);
       if (state_ != "finished") set_state("running");  // a finished run may have nothing left to do
       store_->log(fmt::format("begun: {} rank(s), {} thread(s) each, {} results in the store", world_.size(),
-                              options_.threads, store_->task_count()));
+                              options_.threads, known));
     }
-    line_.emplace(options_.show_progress);
+    line_.emplace(options_.show_progress, known);
   }
 
   // Keeper
   std::optional<std::vector<double>> recall(const Task& task) override {
-    auto value = store_ ? store_->find(task) : std::nullopt;
-    if (value && line_) line_->recalled();
-    return value;
+    return store_ ? store_->find(task) : std::nullopt;
   }
   void keep(const Task& task, const std::vector<double>& value, double seconds) override {
     if (store_) store_->put(task, value, seconds);

@@ -1,6 +1,7 @@
 """Faults: each ends with a message that says what to do, loses nothing that was finished, and can be resumed."""
 
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -244,18 +245,23 @@ class Faults(RunTest):
         self.assertEqual(process.communicate(timeout=30), (self.reference, ""))
 
     def test_progress_on_a_terminal(self):
-        here, there = os.openpty()
-        with subprocess.Popen(
-            [os.environ["SYNTHETIC"], self.directory / "run", "--scale", "20", "--show"], stdout=subprocess.PIPE,
-            stderr=there,
-        ) as process:
-            os.close(there)
-            self.assertEqual(process.stdout.read().decode(), self.reference)
-        shown = os.read(here, 1 << 16).decode()
+        shown = self.shown("--scale", "20")
         self.assertIn("main [", shown)
         self.assertIn("state ", shown)
         self.assertTrue(shown.endswith("\r\x1b[K"), shown)
-        os.close(here)
+        again = self.shown("--resume")
+        self.assertEqual(set(re.findall(r"(\d+) tasks", again)), {str(len(self.rows("run")))})  # each counts once
+
+    def shown(self, *arguments):
+        """What a run writes to a terminal."""
+        here, there = os.openpty()
+        self.addCleanup(os.close, here)
+        with subprocess.Popen(
+            [os.environ["SYNTHETIC"], self.directory / "run", *arguments, "--show"], stdout=subprocess.PIPE, stderr=there
+        ) as process:
+            os.close(there)
+            self.assertEqual(process.stdout.read().decode(), self.reference)
+        return os.read(here, 1 << 16).decode()
 
 
 if __name__ == "__main__":
