@@ -95,6 +95,14 @@ class Observer {
     return s;
   }
 
+  // "student_t with df = -1, location = 0, scale = 1"
+  static std::string described(const DistributionInfo& distribution, const std::vector<double>& arguments) {
+    std::vector<std::string> parts;
+    for (std::size_t k = 0; k < arguments.size(); ++k)
+      parts.push_back(fmt::format("{} = {:.6g}", distribution.arguments[k], arguments[k]));
+    return fmt::format("{} with {}", distribution.name, fmt::join(parts, ", "));
+  }
+
   void one(double t, const Stream& noise, const std::vector<double*>& arguments, std::size_t i, Series& series,
            std::size_t number) {
     series.times.push_back(t);
@@ -107,8 +115,8 @@ class Observer {
       CounterEngine engine(noise, static_cast<std::uint32_t>(number * model_.observed().size() + c));
       const double y = draw(column.distribution, a, engine);
       if (std::isnan(y))
-        throw NumericalError(fmt::format("'{}' cannot be drawn at t = {:.6g}: {} with arguments {}", column.name, t,
-                                         info(column.distribution).name, fmt::join(a, ", ")));
+        throw NumericalError(fmt::format("'{}' cannot be drawn at t = {:.6g}: {}", column.name, t,
+                                         described(info(column.distribution), a)));
       series.values.push_back(y);
     }
   }
