@@ -257,8 +257,8 @@ FitResult fit_by_quadrature(Workbench& bench, const FitPlan& given) {
   const Task task{"quadrature", 0};
   const auto n = static_cast<Index>(model.parameters().size());
   // The result as numbers: grid steps, log-likelihood, whether it converged, θ, the information, the message.
-  const auto result = bench.runner.run(std::span(&task, 1), [&](std::size_t, const std::stop_token&) {
-    const QuadratureMaximum m = maximise(quadrature, model.start_values());
+  const auto result = bench.runner.run(std::span(&task, 1), [&](std::size_t, std::stop_token stop) {
+    const QuadratureMaximum m = maximise(quadrature.stopped_by(std::move(stop)), model.start_values());
     std::vector<double> out{static_cast<double>(m.grid_steps), m.loglik, m.converged ? 1.0 : 0.0};
     out.insert(out.end(), m.theta.begin(), m.theta.end());
     out.insert(out.end(), m.information.data(), m.information.data() + m.information.size());

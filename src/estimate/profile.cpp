@@ -131,8 +131,8 @@ class Profiler {
       if (!message.empty()) out_.warnings.push_back(where + message);
     };
     const Task top{"profile maximum", 0};
-    const auto best = bench_.runner.run(std::span(&top, 1), [&](std::size_t, const std::stop_token&) {
-      return flat(maximise(quadrature, model().start_values()));
+    const auto best = bench_.runner.run(std::span(&top, 1), [&](std::size_t, std::stop_token stop) {
+      return flat(maximise(quadrature.stopped_by(std::move(stop)), model().start_values()));
     })[0];
     take(best, "at the maximum: ");
     Peak peak{to_line(model(), theta_of(best)),
@@ -145,10 +145,10 @@ class Profiler {
     const VectorXd nodes = grid(peak), direction = ridge(peak.information, p_).direction;
     std::vector<Task> tasks;
     for (std::uint32_t k = 0; k < options_.points; ++k) tasks.push_back({"profile", k});
-    const auto results = bench_.runner.run(tasks, [&](std::size_t k, const std::stop_token& stop) {
-      if (stop.stop_requested()) throw Stopped{};
+    const auto results = bench_.runner.run(tasks, [&](std::size_t k, std::stop_token stop) {
       const double away = nodes[static_cast<Index>(k)] - peak.u[p_];
-      return flat(maximise(quadrature, from_line(model(), peak.u + away * direction), {.held = options_.parameter}));
+      return flat(maximise(quadrature.stopped_by(std::move(stop)), from_line(model(), peak.u + away * direction),
+                           {.held = options_.parameter}));
     });
     for (const auto& v : results) {
       out_.points.push_back({theta_of(v), v[1] - best[1], 0});

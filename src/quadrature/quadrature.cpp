@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "law/law.hpp"
+#include "mckean/tasks.hpp"
 #include "quadrature/weigh.hpp"
 #include "smooth/observation.hpp"
 #include "smooth/schedule.hpp"
@@ -35,7 +36,7 @@ constexpr double kWidestCut = 36;  // whose tails double precision still holds
 class Evaluation {
  public:
   Evaluation(const Model& model, const Formulas& formulas, const Schedule& schedule, Accuracy accuracy,
-             std::span<const double> theta, double temper)
+             std::span<const double> theta, double temper, std::stop_token stop)
       : model_(model),
         formulas_(formulas),
         schedule_(schedule),
@@ -43,13 +44,18 @@ class Evaluation {
         transport_(accuracy),
         reader_(formulas, theta),
         weigher_(model, formulas, theta, temper),
-        log_value_(jet_size(formulas.all())) {}
+        log_value_(jet_size(formulas.all())),
+        stop_(std::move(stop)) {}
 
   QuadratureValue run() {
     try {
       travel();
     } catch (const GridTooLarge&) {
-      overflow("densities on a grid of a million points");
+      throw NumericalError(fmt::format(
+          "model '{}': by t = {:.6g}, level {}, with {}, densities need too large a grid: they are much wider than the "
+          "smallest noise of a step or the sharpest observation, or the dynamics explode; use particles instead "
+          "(--estimator stratified in a fit, scores in a profile), or raise the level",
+          model_.name(), schedule_.grid.time[now_], schedule_.grid.level, parameters_to_text(model_, theta_)));
     }
     for (const double v : log_value_)
       if (!std::isfinite(v)) overflow("the derivatives of densities");
@@ -69,6 +75,7 @@ class Evaluation {
     for (std::size_t s = 0; s < schedule_.visits.size(); ++s)
       begin(s, [&](const Arrival& a) { return transport_.start(state.start, state.start_sd, formulas_.all(), a); });
     for (std::size_t k = 1; k <= schedule_.grid.steps(); ++k) {
+      if (stop_.stop_requested()) throw Stopped{};
       now_ = k;
       if (law_) law_ = transport_.step(*law_, law_arrives(k));
       for (Filter& f : filters_)
@@ -125,6 +132,9 @@ class Evaluation {
 
   Fields fields(GridDensity& density, const GridDensity& law, std::size_t k, const char* whose) {
     const double t = schedule_.grid.time[k];
+    if (formulas_.pair &&
+        static_cast<double>(density.points) * static_cast<double>(law.points) > transport_.accuracy().work)
+      throw GridTooLarge();
     Fields out = reader_.fields(density, law, moments_, {t, schedule_.grid.dt[k]});
     const std::size_t peak = density.peak();
     const auto defined = [&](std::size_t i) {
@@ -167,12 +177,18 @@ class Evaluation {
   std::optional<Body> law_;
   std::vector<double> moments_;  // of the law where it is now
   std::vector<Filter> filters_;
+  std::stop_token stop_;
 };
 }  // namespace
 
 Quadrature::Quadrature(const Model& model, const Data& data, double unit, int level, Accuracy accuracy)
-    : parts_(std::make_unique<const Parts>(model, data, unit, level, accuracy)) {}
-Quadrature::~Quadrature() = default;
+    : parts_(std::make_shared<const Parts>(model, data, unit, level, accuracy)) {}
+
+Quadrature Quadrature::stopped_by(std::stop_token stop) const {
+  Quadrature out = *this;
+  out.stop_ = std::move(stop);
+  return out;
+}
 
 const Model& Quadrature::model() const { return parts_->model; }
 
@@ -200,6 +216,6 @@ QuadratureValue Quadrature::value(std::span<const double> theta, Order order, do
 QuadratureValue Quadrature::evaluate(std::span<const double> theta, Order order, Accuracy accuracy,
                                      double temper) const {
   const Formulas& formulas = order == Order::value ? parts_->plain : parts_->second;
-  return Evaluation(parts_->model, formulas, parts_->schedule, accuracy, theta, temper).run();
+  return Evaluation(parts_->model, formulas, parts_->schedule, accuracy, theta, temper, stop_).run();
 }
 }  // namespace mckean

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 
 #include "mckean/data.hpp"
 #include "mckean/model.hpp"
@@ -29,11 +30,13 @@ class Quadrature {
   // unit: of time, that a level splits; 0: the median spacing of the observations. Throws InputError: a state of
   // several components or without noise, observed values that the model's densities cannot produce.
   Quadrature(const Model&, const Data&, double unit, int level, Accuracy = {});
-  ~Quadrature();
+
+  // The same, whose evaluations throw Stopped soon after a stop is requested.
+  Quadrature stopped_by(std::stop_token) const;
 
   // Derivatives are exact: tangents of the densities to second order, the law's own dependence on θ included.
-  // Throws NumericalError: an observation that is impossible, a law that overflows. With `temper` < 1 every observation
-  // counts as that share of one, G^temper: a smoother likelihood, for finding a maximum from afar.
+  // Throws NumericalError: an observation that is impossible, a law that overflows, too large a grid. With `temper` < 1
+  // every observation counts as that share of one, G^temper: a smoother likelihood, for finding a maximum from afar.
   QuadratureValue value(std::span<const double> theta, Order = Order::second, double temper = 1) const;
   // The same, or nothing where observations lie deep in the tails of what is predicted (then `value` costs much more).
   std::optional<QuadratureValue> plausible(std::span<const double> theta, Order = Order::second,
@@ -45,6 +48,7 @@ class Quadrature {
   QuadratureValue evaluate(std::span<const double> theta, Order, Accuracy, double temper) const;
 
   struct Parts;
-  std::unique_ptr<const Parts> parts_;
+  std::shared_ptr<const Parts> parts_;
+  std::stop_token stop_;
 };
 }  // namespace mckean

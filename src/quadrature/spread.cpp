@@ -119,7 +119,8 @@ class Point {
     const double mean = fields.mean[0][i], inverse_sd = 1 / sd[i], eta = to.step * inverse_sd;
     const auto first = static_cast<std::size_t>(std::ceil((mean - cut * sd[i] - to.lo) / to.step));
     const std::size_t count = targets(cut, sd[i], to.step);
-    gaussian.fill(eta * (std::numbers::inv_sqrtpi / std::numbers::sqrt2),
+    // A Gaussian that falls between the points, which only a negligible one does, must not grow where it hits one.
+    gaussian.fill(std::min(1.0, eta * (std::numbers::inv_sqrtpi / std::numbers::sqrt2)),
                   (to.lo + static_cast<double>(first) * to.step - mean) * inverse_sd, eta, count, from.parameters > 0);
     for (std::size_t b = 0; b <= from.parameters; ++b)
       for (std::size_t a = 0; a <= b; ++a)
@@ -145,13 +146,14 @@ void spread(const GridDensity& from, const Fields& fields, double cut, GridDensi
 }
 
 Reach reach(const GridDensity& from, const Fields& fields, double cut, double step) {
-  double lo = fields.mean[0][0] - cut * fields.sd[0][0], hi = lo;
+  double lo = fields.mean[0][0] - cut * fields.sd[0][0], hi = lo, targets = 0;
   for (std::size_t i = 0; i < from.points; ++i) {
     const double sd = fields.sd[0][i];
     lo = std::min(lo, fields.mean[0][i] - cut * sd);
     // The last stride may go beyond the cut.
     hi = std::max(hi, fields.mean[0][i] + cut * sd + static_cast<double>(kStride + 2) * step);
+    targets += 2 * cut * sd / step;
   }
-  return {lo, std::ceil((hi - lo) / step) + 2};
+  return {lo, std::ceil((hi - lo) / step) + 2, targets};
 }
 }  // namespace mckean

@@ -12,9 +12,10 @@ namespace mckean {
 // Every Gaussian must fit on the grid (see `reach`). The bits do not depend on the vector width.
 void spread(const GridDensity& from, const Fields& fields, double cut, GridDensity& to);
 
-// The grid on which all Gaussians fit; its number of points as a real number, which may be too many or not finite.
+// The grid on which all Gaussians fit, and how many of its points all of them have: numbers that may be too large or
+// not finite.
 struct Reach {
-  double lo, points;
+  double lo, points, targets;
 };
 Reach reach(const GridDensity& from, const Fields& fields, double cut, double step);
 }  // namespace mckean

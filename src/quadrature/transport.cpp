@@ -7,6 +7,9 @@ namespace mckean {
 namespace {
 
 constexpr double kLogError = 39;  // −log of the relative error of a sum
+// −log of the share of the peak with which a point counts. All points with less are together below the accuracy, and
+// where the noise vanishes no grid is fine enough for them.
+constexpr double kLogCounts = 34;
 constexpr double kMostPoints = 1e6;
 constexpr int kMostAttempts = 6;
 
@@ -23,8 +26,9 @@ double largest(const GridDensity& density, V&& v) {
   double most = std::max(0.0, v(peak));
   for (std::size_t i = 0; i < density.points; ++i) {
     const double here = v(i);
-    if (here > most && std::isfinite(here))
-      most = std::max(most, here * (1 + std::log(density.mass[0][i] / density.mass[0][peak]) / kLogError));
+    if (!(here > most) || !std::isfinite(here)) continue;
+    const double log_share = std::log(density.mass[0][i] / density.mass[0][peak]);
+    if (log_share > -kLogCounts) most = std::max(most, here * (1 + log_share / kLogError));
   }
   return most;
 }
@@ -77,8 +81,8 @@ Body Transport::step(const Body& from, const Arrival& arrival) {
   if (arrival.fields) next += from.kernel * std::max(1.0, from.dt / arrival.next_dt);
   for (int attempt = 1;; ++attempt) {
     const double h = grid_step(arriving + next, accuracy_.resolution);
-    const auto [lo, points] = reach(from.density, *from.fields, accuracy_.cut, h);
-    if (!(points < kMostPoints)) throw GridTooLarge();
+    const auto [lo, points, targets] = reach(from.density, *from.fields, accuracy_.cut, h);
+    if (!(points < kMostPoints) || !(targets < accuracy_.work)) throw GridTooLarge();
     Body to{GridDensity(lo, h, static_cast<std::size_t>(points), from.density.parameters), std::nullopt};
     to.observation = from.observation;
     spread(from.density, *from.fields, accuracy_.cut, to.density);

@@ -17,6 +17,7 @@ namespace mckean {
 struct Accuracy {
   double resolution = 1;  // grid points, in units of the number that suffices
   double cut = 9;         // standard deviations after which Gaussians end
+  double work = 5e8;      // the most that is done in one step: values of a Gaussian, or of a pairwise kernel
   double least() const;   // the share of the peak at which densities end
 };
 
@@ -36,7 +37,7 @@ struct Arrival {
   std::function<Fields(GridDensity&)> fields;
 };
 
-// A million points do not hold the density.
+// A million points do not hold the density, or a step would take too much work.
 struct GridTooLarge {};
 
 class Transport {

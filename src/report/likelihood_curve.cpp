@@ -78,9 +78,16 @@ bool by_quadrature(const Context& c, const Places& at, Curves& out) {
   const Model& model = c.input.model;
   if (model.dimension() != 1 || !model.components()[0].noisy) return false;
   for (int level = c.facts.level; level >= 0; --level) {
-    const Quadrature quadrature(model, c.input.data, c.problem.unit(), level);
-    // At the centre first, which tells what the others cost.
-    const auto centre = quadrature.plausible(c.facts.theta, Quadrature::Order::value);
+    // At the centre first, which tells what the others cost, and itself shall not take more than all of them.
+    const std::size_t moves = c.problem.schedule(level).grid.steps() * (1 + c.input.data.series.size());
+    const Accuracy accuracy{.work = kLikelihoodWork / static_cast<double>(moves)};
+    const Quadrature quadrature(model, c.input.data, c.problem.unit(), level, accuracy);
+    std::optional<QuadratureValue> centre;
+    try {
+      centre = quadrature.plausible(c.facts.theta, Quadrature::Order::value);
+    } catch (const NumericalError&) {
+      continue;
+    }
     if (!centre) return false;
     if (static_cast<double>(centre->grid_steps * at.theta.size()) * kGridStepWork > kLikelihoodWork) continue;
     std::vector<std::optional<double>> value(at.theta.size());

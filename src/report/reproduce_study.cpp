@@ -150,7 +150,7 @@ class Study {
   StudySample compute(const Job& job, std::stop_token stop) const {
     if (job.kind == Kind::exact) {
       const Quadrature quadrature(problem_.model(), problem_.data(), problem_.unit(), static_cast<int>(job.index));
-      const QuadratureMaximum m = maximise(quadrature, problem_.model().start_values());
+      const QuadratureMaximum m = maximise(quadrature.stopped_by(std::move(stop)), problem_.model().start_values());
       if (!m.converged) throw NumericalError(fmt::format("the exact estimate at level {}: {}", job.index, m.message));
       return {m.grid_steps, static_cast<int>(job.index), 0, m.theta};
     }

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "mckean/tasks.hpp"
 #include "model/line.hpp"
 #include "models.hpp"
 #include "oracle/examples.hpp"
@@ -216,6 +217,61 @@ y = "normal(x, tau)"
   }
 }
 
+// x + k x(1 − x)Δ + 0.2 x√Δ ξ never leaves the positive numbers by any chance that matters: on a uniform grid of log x
+// the density is smooth, where that of x has ever sharper features towards 0.
+double logistic_growth(double k, const Data& data, int level) {
+  constexpr double kLow = -5, kStep = 1.0 / 64;
+  constexpr std::size_t kPoints = 8 * 64;
+  const auto at = [](std::size_t i) { return std::exp(kLow + kStep * static_cast<double>(i)); };
+  const auto normal = [](double z, double sd) { return std::exp(-z * z / 2) / (sd * std::sqrt(2 * std::numbers::pi)); };
+  const double dt = std::ldexp(1.0, -level);
+  const auto spread = [&](double x, double mass, std::vector<double>& to) {
+    const double mean = x + k * x * (1 - x) * dt, sd = 0.2 * x * std::sqrt(dt);
+    for (std::size_t j = 0; j < kPoints; ++j)
+      if (const double z = (at(j) - mean) / sd; std::abs(z) < 9) to[j] += mass * normal(z, sd) * at(j) * kStep;
+  };
+  double log_value = 0;
+  std::vector<double> mass;
+  for (std::size_t row = 0; row < data.series[0].times.size(); ++row) {
+    for (int step = 0; step < 1 << level; ++step) {
+      std::vector<double> next(kPoints, 0);
+      if (mass.empty())
+        spread(0.5, 1, next);
+      else
+        for (std::size_t i = 0; i < kPoints; ++i)
+          if (mass[i] > 1e-30) spread(at(i), mass[i], next);
+      mass = next;
+    }
+    const double y = data.series[0].values[row];
+    double total = 0;
+    for (std::size_t i = 0; i < kPoints; ++i) {
+      mass[i] *= normal((std::log(y) - std::log(at(i))) / 0.2, 0.2) / y;
+      total += mass[i];
+    }
+    log_value += std::log(total);
+    for (double& m : mass) m /= total;
+  }
+  return log_value;
+}
+
+TEST(QuadratureEstimator, NoiseThatVanishesAtZero) {
+  const Model model = parse_model(R"toml(
+[state]
+x = 0.5
+[parameters]
+k = 1
+[drift]
+x = "k*x*(1 - x)"
+[diffusion]
+x = "0.2*x"
+[observation]
+y = "lognormal(log(x), 0.2)"
+)toml",
+                                  "logistic.toml");
+  const Data data = oracle::unit_series({0.4, 0.9, 1.3, 0.8});
+  expect_agreement(model, data, 2, {1.1}, [&](const VectorXd& t) { return logistic_growth(t(0), data, 2); });
+}
+
 // A count, a bounded count and a density of the user's own, of a state whose noise depends on place and time.
 TEST(QuadratureEstimator, VaryingNoiseAndOtherObservations) {
   const auto lgamma = [](double v) { return std::lgamma(v); };
@@ -296,9 +352,22 @@ TEST(QuadratureEstimator, RefusalsSayWhy) {
   expect_message<InputError>([&] { Quadrature(plane, data, 0, 1); }, "one-dimensional model with several series");
   const Model fast = one_line("a = 1\n", "a*x^3*exp(x^4)", "normal(x, 1)");
   expect_message<NumericalError>([&] { Quadrature(fast, data, 0, 0).value(std::vector<double>{1}); }, "t = 1");
+  const Model sharp = one_line("a = 1\n", "-a*x", "normal(x, 1e-5)");
+  expect_message<NumericalError>([&] { Quadrature(sharp, data, 0, 1).value(std::vector<double>{1}); },
+                                 "too large a grid");
   const Model negative = one_line("a = 1\n", "-a*x", "poisson(x)");
   const Data counts = oracle::unit_series({1, 2, 0});
   expect_message<NumericalError>([&] { maximise(Quadrature(negative, counts, 0, 1), {1}); }, "example:2: t = 1");
+}
+
+TEST(QuadratureEstimator, Stops) {
+  const Data data = oracle::unit_series({0.5, 1.1, 0.2});
+  const Model model = one_line("a = 1\n", "-a*x", "normal(x, 1)");
+  std::stop_source source;
+  const Quadrature quadrature = Quadrature(model, data, 0, 1).stopped_by(source.get_token());
+  EXPECT_TRUE(maximise(quadrature, {1}).converged);
+  source.request_stop();
+  EXPECT_THROW(maximise(quadrature, {1}), Stopped);
 }
 
 TEST(QuadratureEstimator, DerivativesOnTheLineOfBoundedParameters) {
