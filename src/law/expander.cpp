@@ -3,17 +3,34 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 
 namespace mckean {
 namespace {
 
 constexpr double kTolerance = 1e-10;  // absolute, relative to the kernel's size where that exceeds 1
 
-std::vector<double> polynomials_at(double u, std::size_t rank) {
-  std::vector<double> t(rank);
-  for (std::size_t p = 0; p < rank; ++p) t[p] = p == 0 ? 1 : p == 1 ? u : 2 * u * t[p - 1] - t[p - 2];
-  return t;
+using Matrix = std::vector<double>;  // row by row
+
+// a b, whose inner size is given.
+Matrix product(const Matrix& a, const Matrix& b, std::size_t inner) {
+  const std::size_t rows = a.size() / inner, columns = b.size() / inner;
+  Matrix out(rows * columns, 0.0);
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t k = 0; k < inner; ++k) {
+      const double factor = a[i * inner + k];
+      const double* __restrict from = b.data() + k * columns;
+      double* __restrict to = out.data() + i * columns;
+      for (std::size_t j = 0; j < columns; ++j) to[j] += factor * from[j];
+    }
+  return out;
+}
+
+Matrix transposed(const Matrix& a, std::size_t columns) {
+  const std::size_t rows = a.size() / columns;
+  Matrix out(a.size());
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < columns; ++j) out[j * rows + i] = a[i * columns + j];
+  return out;
 }
 }  // namespace
 
@@ -29,12 +46,12 @@ Expander::Expander(const Dynamics& dynamics, const Kernels& kernels)
     : dynamics_(dynamics), rank_(dynamics.field.rank), parameters_(dynamics.tangents ? dynamics.dynamic.size() : 0) {
   for (const auto& p : dynamics.expansion_kernels) frames_.emplace_back(p, kernels);
   const double n = static_cast<double>(rank_);
-  transform_.resize(rank_ * rank_);
+  transform_.resize(rank_ * rank_), back_.resize(rank_ * rank_);
   for (std::size_t i = 0; i < rank_; ++i)
     nodes_.push_back(std::cos((static_cast<double>(i) + 0.5) * std::numbers::pi / n));
   for (std::size_t p = 0; p < rank_; ++p)
     for (std::size_t i = 0; i < rank_; ++i)
-      transform_[p * rank_ + i] =
+      transform_[p * rank_ + i] = back_[i * rank_ + p] =
           (p == 0 ? 1 : 2) / n *
           std::cos(static_cast<double>(p) * (static_cast<double>(i) + 0.5) * std::numbers::pi / n);
 }
@@ -92,17 +109,7 @@ std::vector<Expander::Matrix> Expander::expand(std::size_t e, Range own, Range o
   for (std::size_t i = 0; i < rank_; ++i)
     a[i] = own.center + own.half * nodes_[i], b[i] = other.center + other.half * nodes_[i];
   std::vector<Matrix> values = sample(e, a, b);
-  Matrix half(rank_ * rank_);
-  for (Matrix& k : values) {
-    std::ranges::fill(half, 0.0);
-    for (std::size_t p = 0; p < rank_; ++p)
-      for (std::size_t i = 0; i < rank_; ++i)
-        for (std::size_t j = 0; j < rank_; ++j) half[p * rank_ + j] += transform_[p * rank_ + i] * k[i * rank_ + j];
-    std::ranges::fill(k, 0.0);
-    for (std::size_t p = 0; p < rank_; ++p)
-      for (std::size_t q = 0; q < rank_; ++q)
-        for (std::size_t j = 0; j < rank_; ++j) k[p * rank_ + q] += half[p * rank_ + j] * transform_[q * rank_ + j];
-  }
+  for (Matrix& k : values) k = product(product(transform_, k, rank_), back_, rank_);
   check(e, values[0], own, other);
   return values;
 }
@@ -110,12 +117,13 @@ std::vector<Expander::Matrix> Expander::expand(std::size_t e, Range own, Range o
 // Compares the expansion with the kernel between the nodes, ends included.
 void Expander::check(std::size_t e, const Matrix& c, Range own, Range other) {
   const std::size_t points = rank_ + 9;
-  std::vector<double> u(points), a(points), b(points);
-  std::vector<std::vector<double>> t;
+  std::vector<double> a(points), b(points);
+  Matrix t(points * rank_);  // the polynomials at each point
   for (std::size_t i = 0; i < points; ++i) {
-    u[i] = -1 + 2 * static_cast<double>(i) / static_cast<double>(points - 1);
-    a[i] = own.center + own.half * u[i], b[i] = other.center + other.half * u[i];
-    t.push_back(polynomials_at(u[i], rank_));
+    const double u = -1 + 2 * static_cast<double>(i) / static_cast<double>(points - 1);
+    a[i] = own.center + own.half * u, b[i] = other.center + other.half * u;
+    double* at = t.data() + i * rank_;
+    for (std::size_t p = 0; p < rank_; ++p) at[p] = p == 0 ? 1 : p == 1 ? u : 2 * u * at[p - 1] - at[p - 2];
   }
   const Matrix exact = sample(e, a, b)[0];
   double size = 1;
@@ -123,16 +131,9 @@ void Expander::check(std::size_t e, const Matrix& c, Range own, Range other) {
     if (!std::isfinite(v)) throw RankTooLow{};
     size = std::max(size, std::abs(v));
   }
-  std::vector<double> row(rank_);
-  for (std::size_t i = 0; i < points; ++i) {
-    std::ranges::fill(row, 0.0);
-    for (std::size_t p = 0; p < rank_; ++p)
-      for (std::size_t q = 0; q < rank_; ++q) row[q] += t[i][p] * c[p * rank_ + q];
-    for (std::size_t j = 0; j < points; ++j) {
-      const double expanded = std::inner_product(row.begin(), row.end(), t[j].begin(), 0.0);
-      if (std::abs(expanded - exact[i * points + j]) > kTolerance * size) throw RankTooLow{};
-    }
-  }
+  const Matrix expanded = product(product(t, c, rank_), transposed(t, rank_), rank_);
+  for (std::size_t i = 0; i < expanded.size(); ++i)
+    if (std::abs(expanded[i] - exact[i]) > kTolerance * size) throw RankTooLow{};
 }
 
 const std::vector<Expander::Matrix>& Expander::coefficients(std::size_t e, Range own, Range other) {

@@ -52,7 +52,7 @@ class Expander {
   std::vector<Frame> frames_;
   std::vector<bool> difference_;  // kernels of x − x' alone: the center of the range does not matter
   std::vector<double> theta_, nodes_;
-  Matrix transform_;
+  Matrix transform_, back_;  // the discrete cosine transform and its transpose
   std::map<Key, std::vector<Matrix>> known_;
 };
 }  // namespace mckean
