@@ -99,6 +99,11 @@ Maximum find_maximum(Workbench& bench, const std::string& group, Place place, co
   // time that they turn out to have been too far: the log-likelihood is no parabola.
   double longest = 4;
   MatrixXd w = shortened(first_whitening(first, free));
+  if (w.cols() == 0) {  // all parameters are held at their bounds
+    out.u = place.u, out.whitening = w, out.converged = true;
+    out.u_error = out.information = out.noise;
+    return out;
+  }
   Effort effort{.chains = kChains, .iterations = affordable(bench.problem, place, kIterations)};
   const double most_work = static_cast<double>(bench.particle_steps) + kMostWork;
   std::size_t looks = 0, failures = 0;

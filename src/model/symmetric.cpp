@@ -8,6 +8,7 @@ namespace mckean {
 using Eigen::MatrixXd, Eigen::VectorXd;
 
 Spectrum spectrum(const MatrixXd& m) {
+  if (m.size() == 0) return {VectorXd(0), MatrixXd(0, 0)};
   const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(m);
   return {eigen.eigenvalues(), eigen.eigenvectors()};
 }

@@ -17,7 +17,7 @@ namespace mckean {
 struct Accuracy {
   double resolution = 1;  // grid points, in units of the number that suffices
   double cut = 9;         // standard deviations after which Gaussians end
-  double work = 5e8;      // the most that is done in one step: values of a Gaussian, or of a pairwise kernel
+  double work = 1e8;      // the most that is done in one step: values of a Gaussian, or of a pairwise kernel
   double least() const;   // the share of the peak at which densities end
 };
 

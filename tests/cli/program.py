@@ -73,7 +73,7 @@ class ProgramTest(unittest.TestCase):
 
     def run_program(self, *arguments):
         done = subprocess.run(
-            [PROGRAM, *map(str, arguments)], cwd=self.directory, capture_output=True, timeout=60, check=False
+            [PROGRAM, *map(str, arguments)], cwd=self.directory, capture_output=True, timeout=300, check=False
         )
         self.assertGreaterEqual(done.returncode, 0, f"killed by a signal: {arguments}")
         done.stdout, done.stderr = done.stdout.decode(), done.stderr.decode()

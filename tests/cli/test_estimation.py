@@ -224,6 +224,24 @@ class Results(Estimation):
         estimate = self.fit("m.toml", "d.csv", *SINGLE, "--step", "20,0,0.6")["estimate"]
         self.assertTrue(0 < estimate["kappa"]["value"] < 9)
 
+    def test_all_parameters_at_their_bounds(self):
+        self.write("m.toml", """[state]
+x = "normal(0, 1)"
+[parameters]
+s = { start = 0.6, lower = 0 }
+[drift]
+x = "-x"
+[diffusion]
+x = 0.7
+[observation]
+y = "negative_binomial(exp(x), 1/s)"
+""")
+        self.write("d.csv", "t,y\n1,1\n2,1\n3,1\n4,1\n5,1\n6,1\n")  # less dispersed than any such distribution
+        result = self.json("fit", "m.toml", "d.csv", "--no-run")
+        self.assertLess(result["estimate"]["s"]["value"], 0.01)
+        self.assertIsNone(result["estimate"]["s"]["std_error"])
+        self.assertIn("bound active: 's'", result["warnings"][0])
+
     def test_smoothing_needs_no_parameters(self):
         constant = (("[parameters]\n", ""), ("theta = 0.4\n", ""), ("K = 1.0", "K = 1.0\ntheta = 0.4"))
         self.write("m.toml", changed(KURAMOTO, *constant))
