@@ -5,8 +5,8 @@
 
 namespace mckean {
 
-// From construction to destruction the first signal is a request and the second ends the process at once with status
-// 130. There is one at a time.
+// From construction to destruction the first signal is a request and the second, unless it is an echo of the first,
+// ends the process at once with status 130. There is one at a time.
 class StopSignals {
  public:
   StopSignals();

@@ -25,12 +25,12 @@ class Faults(RunTest):
         self.assertEqual(self.rows(folder), self.rows("reference"))
         self.assertEqual(self.word(folder, "state"), "finished")
 
-    def interrupt_after(self, results, folder, *arguments, signals=(signal.SIGINT,), **places):
+    def interrupt_after(self, results, folder, *arguments, signals=(signal.SIGINT,), pause=0.05, **places):
         process = self.start(folder, *arguments, **places)
         self.wait_for(process, folder, results)
         for s in signals:
             os.kill(process.pid, s)
-            time.sleep(0.05)
+            time.sleep(pause)
         out, err = process.communicate(timeout=30)
         return process.returncode, out, err
 
@@ -98,6 +98,14 @@ class Faults(RunTest):
             )
             self.assertEqual((status, out, err), (130, "", ""))
             self.resumes(f"run{n}")
+
+    def test_a_signal_to_the_process_and_to_its_group_is_one(self):  # as timeout(1) sends it
+        status, _, err = self.interrupt_after(
+            3, "run", "--scale", 200, signals=(signal.SIGTERM, signal.SIGTERM), pause=0.002, threads=2
+        )
+        self.assertEqual(status, 130)
+        self.assertRegex(err, "^synthetic: stopped after ")
+        self.resumes()
 
     @NEEDS_MPI
     def test_interrupt_of_mpirun(self):
