@@ -75,7 +75,7 @@ fuzz: install-deps build-fuzz/build.ninja  ## the parsers under a fuzzer, FUZZ_S
 asan tsan: install-deps  ## the tests under the sanitizers for memory and undefined behaviour, and for threads
 	cmake --preset $@ >/dev/null
 	cmake --build --preset $@
-	ctest --test-dir build-$@ --output-on-failure -j $(CORES)
+	ASAN_OPTIONS=detect_stack_use_after_return=1 ctest --test-dir build-$@ --output-on-failure -j $(CORES)
 
 clean:  ## removes everything that was built
 	rm -rf build build-lint build-fuzz build-asan build-tsan
