@@ -118,7 +118,7 @@ class Profiler {
       std::vector<double> v{static_cast<double>(m.grid_steps), m.loglik};
       v.insert(v.end(), m.theta.begin(), m.theta.end());
       v.insert(v.end(), m.information.data(), m.information.data() + m.information.size());
-      for (const char c : m.message) v.push_back(static_cast<unsigned char>(c));
+      append_text(m.message, v);
       return v;
     };
     const auto theta_of = [&](const std::vector<double>& v) {
@@ -126,8 +126,7 @@ class Profiler {
     };
     const auto take = [&](const std::vector<double>& v, const std::string& where) {
       bench_.particle_steps += static_cast<std::uint64_t>(v[0]);
-      std::string message;
-      for (auto c = v.begin() + 2 + n + n * n; c != v.end(); ++c) message += static_cast<char>(*c);
+      const std::string message = text_from(v, static_cast<std::size_t>(2 + n + n * n));
       if (!message.empty()) out_.warnings.push_back(where + message);
     };
     const Task top{"profile maximum", 0};

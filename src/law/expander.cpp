@@ -9,12 +9,10 @@ namespace {
 
 constexpr double kTolerance = 1e-10;  // absolute, relative to the kernel's size where that exceeds 1
 
-using Matrix = std::vector<double>;  // row by row
-
-// a b, whose inner size is given.
-Matrix product(const Matrix& a, const Matrix& b, std::size_t inner) {
+// a b, row by row as all matrices here; their inner size is given.
+std::vector<double> product(const std::vector<double>& a, const std::vector<double>& b, std::size_t inner) {
   const std::size_t rows = a.size() / inner, columns = b.size() / inner;
-  Matrix out(rows * columns, 0.0);
+  std::vector<double> out(rows * columns, 0.0);
   for (std::size_t i = 0; i < rows; ++i)
     for (std::size_t k = 0; k < inner; ++k) {
       const double factor = a[i * inner + k];
@@ -25,9 +23,9 @@ Matrix product(const Matrix& a, const Matrix& b, std::size_t inner) {
   return out;
 }
 
-Matrix transposed(const Matrix& a, std::size_t columns) {
+std::vector<double> transposed(const std::vector<double>& a, std::size_t columns) {
   const std::size_t rows = a.size() / columns;
-  Matrix out(a.size());
+  std::vector<double> out(a.size());
   for (std::size_t i = 0; i < rows; ++i)
     for (std::size_t j = 0; j < columns; ++j) out[j * rows + i] = a[i * columns + j];
   return out;

@@ -10,7 +10,6 @@ namespace mckean {
 namespace {
 
 constexpr int kInterrupted = 130;
-
 constexpr std::int64_t kOnce = 20'000'000;  // nanoseconds: timeout(1) signals the process and then its group
 
 // When the first signal came, 0: none has. A signal handler can reach nothing else.
