@@ -265,11 +265,11 @@ x = "k*x*(1 - x)"
 [diffusion]
 x = "0.2*x"
 [observation]
-y = "lognormal(log(x), 0.2)"
+y = "lognormal(log(abs(x) + 1e-30), 0.2)"
 )toml",
                                   "logistic.toml");
-  const Data data = oracle::unit_series({0.4, 0.9, 1.3, 0.8});
-  expect_agreement(model, data, 2, {1.1}, [&](const VectorXd& t) { return logistic_growth(t(0), data, 2); });
+  const Data data = oracle::unit_series({0.4, 0.9, 1.3, 0.8, 1.1, 0.7, 0.9, 1.2});
+  expect_agreement(model, data, 2, {1.7}, [&](const VectorXd& t) { return logistic_growth(t(0), data, 2); });
 }
 
 // A count, a bounded count and a density of the user's own, of a state whose noise depends on place and time.
@@ -352,8 +352,8 @@ TEST(QuadratureEstimator, RefusalsSayWhy) {
   expect_message<InputError>([&] { Quadrature(plane, data, 0, 1); }, "one-dimensional model with several series");
   const Model fast = one_line("a = 1\n", "a*x^3*exp(x^4)", "normal(x, 1)");
   expect_message<NumericalError>([&] { Quadrature(fast, data, 0, 0).value(std::vector<double>{1}); }, "t = 1");
-  const Model sharp = one_line("a = 1\n", "-a*x", "normal(x, 1e-5)");
-  expect_message<NumericalError>([&] { Quadrature(sharp, data, 0, 1).value(std::vector<double>{1}); },
+  const Model slow = one_line("a = 1\n", "-a*x", "normal(x, 1)");
+  expect_message<NumericalError>([&] { Quadrature(slow, data, 0, 1, {.work = 500}).value(std::vector<double>{1}); },
                                  "too large a grid");
   const Model negative = one_line("a = 1\n", "-a*x", "poisson(x)");
   const Data counts = oracle::unit_series({1, 2, 0});
