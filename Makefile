@@ -5,12 +5,14 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := build
 .PHONY: help build install test demo bench study lint format fuzz asan tsan clean install-deps install-build-deps
 
-# The whole list of what is needed, all from Debian 12: to build the program and its tests, and to check them.
+# The whole list of what is needed, all from Debian 12: to build the program and its tests, to check them,
+# and for the study.
 BUILD_PACKAGES := cmake ninja-build g++ python3 libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev \
   libeigen3-dev libsqlite3-dev libssl-dev libopenmpi-dev openmpi-bin libgtest-dev librandom123-dev \
   gnuplot-nox
 CHECK_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev mandoc \
   chromium chromium-driver python3-selenium
+STUDY_PACKAGES := python3-numpy
 
 # Seconds that each fuzz target runs in `make fuzz` and in `make test`, whose inputs are the same each time.
 FUZZ_SECONDS ?= 300
@@ -55,7 +57,8 @@ bench: install-build-deps build/build.ninja  ## how fast it is
 	@set -e; for program in build/bench/*_bench; do echo "$$program"; "$$program"; done
 	/usr/bin/python3 bench/fit_speed.py build/mckean
 
-study: install-build-deps build/build.ninja  ## fits against exact answers (long); PART=benchmark|zscores|work|coverage|failures
+study: install-build-deps build/build.ninja  ## fits against exact answers and truths (long); PART=benchmark|suite|linear|zscores|work|coverage|failures
+	$(call install,$(STUDY_PACKAGES))
 	cmake --build --preset release --target mckean_program mckean_exact
 	/usr/bin/python3 experiments/study.py $(PART) --mckean build/mckean --out build/study
 

@@ -7,10 +7,14 @@
 
 namespace mckean {
 
-// stratified: the multilevel sum centred at a pilot's estimate, with fixed numbers of replicates in its cells. paper:
-// the randomised multilevel estimator as printed. single: Procedure 1 at one level, replicated. quadrature:
-// deterministic, for one-dimensional states.
-enum class Estimator { stratified, paper, single, quadrature };
+// How a likelihood is computed. quadrature: exactly, for one-dimensional states. particles: by filters. automatic: the
+// first of them that serves at a bearable cost.
+enum class Engine { automatic, quadrature, particles };
+
+// search: by the likelihood itself, whichever engine has it. The others move along chains of smoothed paths:
+// stratified, the multilevel sum centred at a pilot's estimate, with fixed numbers of replicates in its cells; paper,
+// the randomised multilevel estimator as printed; single, Procedure 1 at one level, replicated.
+enum class Estimator { search, stratified, paper, single };
 
 // γ_n = γ (n0 + n)^−ρ
 struct StepRule {
@@ -18,10 +22,14 @@ struct StepRule {
   double at(std::size_t n) const;
 };
 
-// What is left out is chosen by the pilot of `stratified`, and as in the paper for `paper` and `single`.
+// What is left out is chosen by `search` and by the pilot of `stratified`, and as in the paper for `paper` and
+// `single`.
 struct FitOptions {
-  Estimator estimator = Estimator::stratified;
-  std::optional<std::pair<int, int>> levels = {};  // l_min and L; single and quadrature use L
+  Engine engine = Engine::automatic;  // of search; the others have particles
+  Estimator estimator = Estimator::search;
+  // l_min and L; single and quadrature use L. A search begins at the lower one and goes on to the higher where that
+  // moves the estimate.
+  std::optional<std::pair<int, int>> levels = {};
   std::string particles = {}, law_particles = {};  // M and N_l: numbers, or rules of l, L and T such as "l*L"
   std::optional<Smoother> smoother = {};
   bool finite_difference = false;  // the paper's derivative of the law, in place of its tangent
@@ -31,7 +39,9 @@ struct FitOptions {
   bool unbounded_p = false;                    // paper: no p_max
   // Of paper: P_L and P_P, up to factors, and T_p.
   std::string level_weight = "2^(-l/4)", length_weight = "2^-p*(p + 1)*log(p + 2)^2", chain_length = "2^p";
-  std::size_t starts = 1;  // stratified: pilots from so many starts, the first of them the model's
+  // search: from so many starts, the first of them the model's (2 unless told, and more where they disagree);
+  // stratified: so many pilots, 1 unless told
+  std::optional<std::size_t> starts = {};
 
   // How long: so many replicates, or until the Monte Carlo error of every parameter is below `tolerance`, or (neither)
   // below a tenth of its standard error. Paper and single take 200 replicates unless told.
@@ -49,8 +59,17 @@ struct FitOptions {
 // Replicates of an estimator are numbered below this; chains for information matrices above.
 inline constexpr std::uint32_t kMostReplicates = 1u << 23;
 
+// What is known of a parameter beyond its value. What the data do not determine is left out: the standard error, or an
+// end of the 95 % interval.
+enum class AtBound { none, lower, upper };
 struct Interval {
-  double std_error, lower, upper;  // 95 %, on the user's scale
+  std::optional<double> std_error = {}, lower = {}, upper = {};
+  AtBound at_bound = AtBound::none;  // the maximum lies there, and the interval is one-sided
+};
+
+struct LocalMaximum {
+  std::vector<double> theta;
+  double loglik;
 };
 
 // Replicates of one cell of the multilevel sum.
@@ -62,10 +81,16 @@ struct Cell {
 };
 
 struct FitResult {
-  std::vector<double> value, mc_se;
-  std::vector<std::optional<Interval>> intervals;  // none where the data do not determine a parameter
-  std::vector<Cell> cells;                         // by level, then p
+  std::string engine = "particles", estimator;  // estimator: "search" and so on, empty for quadrature
+  bool converged = true;                        // false: not to be relied on
+  bool stopped = false;                         // by the user, before the end
+  std::vector<double> value, mc_se;             // mc_se is NaN where it is not known yet
+  std::vector<Interval> intervals;
+  std::vector<std::vector<double>> covariance;  // of the parameters; empty where it is not known
+  std::vector<LocalMaximum> maxima;             // those of comparable likelihood, the best first
+  std::vector<Cell> cells;                      // by level, then p
   std::size_t replicates = 0, reprojections = 0;
+  std::size_t evaluations = 0;  // of the likelihood, by a search
   int lowest = 0, highest = 0;
   std::size_t particles = 0, law_particles = 0, iterations = 0;  // at the highest level
   std::optional<LikelihoodSummary> loglik;                       // at the estimate
@@ -73,7 +98,7 @@ struct FitResult {
   std::vector<std::string> warnings;
 };
 
-// Throws InputError, NumericalError, and Stopped where the runner was asked to stop.
+// Throws InputError, NumericalError, and Stopped where the runner was asked to stop and there is nothing to tell yet.
 FitResult fit(const Model&, const Data&, const FitOptions&, TaskRunner&, FitObserver&);
 
 // Throws InputError where a fit would, without the work.

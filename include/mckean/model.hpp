@@ -25,6 +25,7 @@ struct Parameter {
   double upper = std::numeric_limits<double>::infinity();
 
   bool contains(double theta) const { return theta > lower && theta < upper; }
+  bool admits(double theta) const { return theta >= lower && theta <= upper; }  // on a bound as well: a start may be
   double to_line(double theta) const;
   double from_line(double u) const;
   double slope(double u) const;  // dθ/du

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -49,6 +50,7 @@ class FitObserver {
     double done = 0, planned = 0;         // particle-steps
     std::vector<double> estimate, mc_se;  // so far; empty before there is one
     std::vector<double> target;           // of mc_se; empty where none is set
+    std::optional<double> loglik = {};    // the best so far, of a search
   };
   virtual void progress(const Progress&) {}
 };

@@ -46,6 +46,9 @@ nlohmann::ordered_json parameters_json(const Model&, const std::vector<double>& 
 void write_file(const std::string& path, const std::string& text);
 void require_writable(const std::string& path);  // before a long computation
 
+// Thrown once a result is printed that is not to be relied on.
+struct Unreliable {};
+
 // Each adds its subcommand, which runs when it was parsed.
 void add_new(CLI::App&, World&);
 void add_check(CLI::App&, World&);

@@ -49,6 +49,9 @@ void add_fit(CLI::App& app, World& world) {
   auto* folder =
       command->add_option("--run", o->run, "folder that keeps the run (default: a new one, NAME-1, NAME-2, …)");
   command->add_flag("--no-run", o->no_run, "keep nothing on disk")->excludes(folder);
-  command->callback([o, &world] { run(*o, world); });
+  command->callback([o, &world] {
+    o->understand(*o->command);
+    run(*o, world);
+  });
 }
 }  // namespace mckean::cli

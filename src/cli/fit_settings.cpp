@@ -17,17 +17,21 @@ FitSettings::FitSettings() { particles.clear(), law_particles.clear(); }
 void FitSettings::add_to(CLI::App& app) {
   ChainCommand::add_to(app);
   add_gradient_to(app);
-  app.add_option(
-         "--estimator", estimator,
-         "stratified: centred, preconditioned, a fixed number of replicates in each cell; paper: the randomised "
-         "multilevel estimator as printed; single: one level, --iterations long; quadrature: deterministic, for "
-         "one-dimensional states")
-      ->check(CLI::IsMember({"stratified", "paper", "single", "quadrature"}))
+  app.add_option("--engine", engine,
+                 "how the likelihood is computed: quadrature (exact, for one-dimensional states), particles, or auto: "
+                 "quadrature where it serves at a bearable cost")
+      ->check(CLI::IsMember({"auto", "quadrature", "particles"}))
       ->capture_default_str();
-  app.add_option(
-      "--levels", levels,
-      "lowest and highest level, LOW:HIGH; single and quadrature use the highest (default: chosen by a pilot; "
-      "2:4 for paper and single, 5 for quadrature)");
+  app.add_option("--estimator", estimator,
+                 "in place of a search by the likelihood, along chains of smoothed paths: stratified (centred, "
+                 "preconditioned, a "
+                 "fixed number of replicates in each cell), paper (the randomised multilevel estimator as printed), "
+                 "single (one "
+                 "level, --iterations long); quadrature: the same as --engine quadrature")
+      ->check(CLI::IsMember({"stratified", "paper", "single", "quadrature"}));
+  app.add_option("--levels", levels,
+                 "lowest and highest level, LOW:HIGH; single and quadrature use the highest (default: chosen; 2:4 for "
+                 "paper and single)");
   app.add_option("--replicates", replicates, "independent replicates (paper and single: 200)")
       ->check(whole_number(2, kMostReplicates));
   app.add_option(
@@ -46,41 +50,77 @@ void FitSettings::add_to(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--length-weight", length_weight, "paper: probability of p, up to a factor")->capture_default_str();
   app.add_option("--chain-length", chain_length, "paper: iterations of a chain of length p")->capture_default_str();
-  app.add_option("--starts", starts, "stratified: begin from so many starts, and report different maxima as such")
-      ->check(whole_number(1, 1000))
-      ->capture_default_str();
-  app.add_flag("--verbose", verbose, "print what the pilot decides");
+  app.add_option("--starts", starts,
+                 "begin from so many starts, and report different maxima as such (default: 2, and more where they "
+                 "disagree; stratified: 1)")
+      ->check(whole_number(1, 1000));
+  app.add_flag("--verbose", verbose, "print what is decided on the way");
   app.add_flag("--quiet", quiet, "no progress");
 }
 
-std::vector<std::string> FitSettings::without_use(const CLI::App& command) const {
-  struct Use {
-    const char* option;
-    std::vector<std::string> estimators;
-  };
-  const std::vector<std::string> all_random = {"stratified", "paper", "single"};
-  const Use uses[] = {{"--particles", all_random},
-                      {"--law-particles", all_random},
-                      {"--smoother", all_random},
-                      {"--gradient", all_random},
-                      {"--full-normals", all_random},
-                      {"--replicates", all_random},
-                      {"--tolerance", all_random},
-                      {"--budget", all_random},
-                      {"--step", all_random},
-                      {"--iterations", {"stratified", "single"}},
-                      {"--p-max", {"stratified", "paper"}},
-                      {"--starts", {"stratified"}},
-                      {"--level-weight", {"paper"}},
-                      {"--length-weight", {"paper"}},
-                      {"--chain-length", {"paper"}}};
-  std::vector<std::string> out;
-  for (const auto& [option, estimators] : uses) {
-    const CLI::Option* given = command.get_option_no_throw(option);
-    if (given != nullptr && given->count() > 0 && std::ranges::find(estimators, estimator) == estimators.end())
-      out.push_back(fmt::format("{} has no meaning for --estimator {}, only for {}", option, estimator,
-                                fmt::join(estimators, ", ")));
+namespace {
+
+// The options that not all estimators read, and which do.
+struct Use {
+  const char* option;
+  std::vector<std::string> estimators;
+};
+const std::vector<Use>& uses() {
+  static const std::vector<std::string> chains = {"stratified", "paper", "single"},
+                                        random = {"search", "stratified", "paper", "single"};
+  static const std::vector<Use> all = {{"--particles", random},
+                                       {"--law-particles", random},
+                                       {"--tolerance", random},
+                                       {"--budget", random},
+                                       {"--smoother", chains},
+                                       {"--gradient", chains},
+                                       {"--full-normals", chains},
+                                       {"--replicates", chains},
+                                       {"--step", chains},
+                                       {"--iterations", {"stratified", "single"}},
+                                       {"--p-max", {"stratified", "paper"}},
+                                       {"--starts", {"search", "quadrature", "stratified"}},
+                                       {"--level-weight", {"paper"}},
+                                       {"--length-weight", {"paper"}},
+                                       {"--chain-length", {"paper"}}};
+  return all;
+}
+
+bool was_given(const CLI::App& command, const char* option) {
+  const CLI::Option* o = command.get_option_no_throw(option);
+  return o != nullptr && o->count() > 0;
+}
+}  // namespace
+
+void FitSettings::understand(const CLI::App& command) {
+  const auto is_rule = [](const std::string& text) { return !text.empty() && !parse_number(text).problem.empty(); };
+  const bool named = was_given(command, "--estimator");
+  if (named && estimator == "quadrature") engine = "quadrature", estimator = "search";
+  if (!named) {
+    bool chains = is_rule(particles) || is_rule(law_particles);
+    for (const auto& [option, estimators] : uses())
+      chains = chains || (was_given(command, option) && std::ranges::find(estimators, "search") == estimators.end() &&
+                          std::ranges::find(estimators, "stratified") != estimators.end());
+    if (chains) estimator = "stratified";
   }
+  const bool particles_only = estimator != "search" || !particles.empty() || !law_particles.empty();
+  if (particles_only && engine == "quadrature")
+    throw InputError(fmt::format("--engine quadrature has no particles: leave out {}",
+                                 estimator != "search"
+                                     ? (named ? "--estimator " + estimator : "what only --estimator stratified reads")
+                                     : "--particles and --law-particles"));
+  if (particles_only) engine = "particles";
+}
+
+std::vector<std::string> FitSettings::without_use(const CLI::App& command) const {
+  const std::string mine = engine == "quadrature" ? "quadrature" : estimator;
+  std::vector<std::string> out;
+  for (const auto& [option, estimators] : uses())
+    if (was_given(command, option) && std::ranges::find(estimators, mine) == estimators.end())
+      out.push_back(
+          fmt::format("{} has no meaning for {}, only for {}", option,
+                      mine == "search" ? "a search" : (mine == "quadrature" ? "--engine " : "--estimator ") + mine,
+                      fmt::join(estimators, ", ")));
   return out;
 }
 
@@ -98,15 +138,20 @@ std::optional<int> parse_most_p(const std::string& text) {
 }
 
 Estimator parse_estimator(const std::string& text) {
-  return text == "stratified"   ? Estimator::stratified
-         : text == "paper"      ? Estimator::paper
-         : text == "quadrature" ? Estimator::quadrature
-                                : Estimator::single;
+  return text == "stratified" ? Estimator::stratified
+         : text == "paper"    ? Estimator::paper
+         : text == "single"   ? Estimator::single
+                              : Estimator::search;
+}
+
+Engine parse_engine(const std::string& text) {
+  return text == "quadrature" ? Engine::quadrature : text == "particles" ? Engine::particles : Engine::automatic;
 }
 }  // namespace
 
 FitOptions FitSettings::options() const {
   FitOptions o;
+  o.engine = parse_engine(engine);
   o.estimator = parse_estimator(estimator);
   if (!levels.empty()) o.levels = parse_levels(levels);
   o.particles = particles, o.law_particles = law_particles;
@@ -119,7 +164,7 @@ FitOptions FitSettings::options() const {
   if (!most_p.empty()) o.most_p = parse_most_p(most_p);
   o.unbounded_p = !most_p.empty() && !o.most_p;
   o.level_weight = level_weight, o.length_weight = length_weight, o.chain_length = chain_length;
-  o.starts = starts;
+  if (starts > 0) o.starts = starts;
   if (replicates > 0) o.replicates = replicates;
   if (tolerance > 0) o.tolerance = tolerance;
   o.first_tolerance = first_tolerance;
@@ -135,6 +180,7 @@ Json FitSettings::to_json() const {
           {"data", data},
           {"set", set},
           {"seed", seed},
+          {"engine", engine},
           {"estimator", estimator},
           {"levels", levels},
           {"particles", particles},
@@ -160,7 +206,7 @@ FitSettings FitSettings::from_json(const Json& j) {
   FitSettings s;
   const auto take = [&j](const char* key, auto& to) { j.at(key).get_to(to); };
   take("model", s.model), take("data", s.data), take("set", s.set), take("seed", s.seed);
-  take("estimator", s.estimator), take("levels", s.levels);
+  take("engine", s.engine), take("estimator", s.estimator), take("levels", s.levels);
   take("particles", s.particles), take("law_particles", s.law_particles);
   take("smoother", s.smoother), take("gradient", s.gradient);
   take("unit", s.unit), take("full_normals", s.full_normals);
@@ -190,6 +236,7 @@ std::string FitSettings::command(const std::string& model_file, const std::strin
   const Json mine = to_json(), usual = FitSettings().to_json();
   for (const auto& [key, value] : mine.items()) {
     if (key == "model" || key == "data" || key == "seed" || key == "first_tolerance" || value == usual[key]) continue;
+    if (key == "engine" && estimator != "search") continue;  // it follows
     std::string option = "--" + key;
     std::ranges::replace(option, '_', '-');
     if (value.is_boolean())

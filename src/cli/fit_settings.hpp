@@ -11,13 +11,17 @@ struct FitSettings : ChainCommand {
   FitSettings();
   void add_to(CLI::App&);
 
-  std::string estimator = "stratified", levels, step, most_p;
+  std::string engine = "auto", estimator = "search", levels, step, most_p;
   std::string level_weight = "2^(-l/4)", length_weight = "2^-p*(p + 1)*log(p + 2)^2", chain_length = "2^p";
-  std::size_t replicates = 0, iterations = 0, starts = 1;  // 0: to be chosen
+  std::size_t replicates = 0, iterations = 0, starts = 0;  // 0: to be chosen
   double tolerance = 0;
   double first_tolerance = 0;  // with which the run began: what the pilot decides must not change when it is extended
   std::string budget;
   bool quiet = false, verbose = false;  // these two, and the number of threads, are no settings of the run
+
+  // Which estimator is meant where none is named: that of the options that only one of them reads. Throws InputError
+  // where engine and estimator contradict each other.
+  void understand(const CLI::App& command);
 
   // What to say of each option that was given and that the estimator has no use for.
   std::vector<std::string> without_use(const CLI::App& command) const;

@@ -12,7 +12,7 @@
 
 namespace {
 
-constexpr int kFailed = 1, kBadInput = 2, kInterrupted = 130;
+constexpr int kFailed = 1, kBadInput = 2, kUnreliable = 3, kInterrupted = 130;
 
 // Of ranks that all fail, the first speaks; one that fails alone says which it is, and ends the others.
 int complain(mckean::World& world, int status, const std::string& message) {
@@ -49,11 +49,15 @@ int run_command(mckean::World& world, int argc, char** argv) {
   for (const auto add : {add_new, add_check, add_simulate, add_loglik, add_score, add_smooth, add_fit, add_profile,
                          add_resume, add_export, add_report, add_runs, add_reproduce})
     add(app, world);
+  const auto flushed = [&world](int status) {
+    if (std::fflush(stdout) == 0) return status;
+    return complain(world, kFailed, "the result could not be written to stdout; is it full?");
+  };
   try {
     app.parse(argc, argv);
-    if (std::fflush(stdout) != 0)
-      return complain(world, kFailed, "the result could not be written to stdout; is it full?");
-    return 0;
+    return flushed(0);
+  } catch (const Unreliable&) {
+    return flushed(kUnreliable);
   } catch (const CLI::Success& e) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {

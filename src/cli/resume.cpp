@@ -52,7 +52,7 @@ void add_resume(CLI::App& app, World& world) {
       ->check(whole_number(2, std::numeric_limits<std::uint32_t>::max()));
   command->add_option("--tolerance", o->tolerance, "another tolerance")->check(positive_number());
   command->add_option("--budget", o->budget, "another budget of time: 90s, 10m, 2h, all sittings together");
-  command->add_flag("--verbose", o->verbose, "print what the pilot decides");
+  command->add_flag("--verbose", o->verbose, "print what is decided on the way");
   command->add_option("--threads", o->threads, "threads (default: all cores)")->check(whole_number(1, kMostThreads));
   command->add_flag("--quiet", o->quiet, "no progress on stderr");
   command->add_flag("--json", o->json, "one JSON object on stdout, messages on stderr");

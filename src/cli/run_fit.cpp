@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "cli/run_fit.hpp"
 
 namespace mckean::cli {
@@ -20,47 +22,89 @@ Json cells_json(const Model& model, const std::vector<Cell>& all) {
   return cells;
 }
 
-Json to_json(const Model& model, const FitSettings& s, const FitResult& r, double seconds) {
-  Json estimate = Json::object();
+Json maybe(const std::optional<double>& v) { return v ? Json(*v) : Json(nullptr); }
+Json finite(double v) { return std::isfinite(v) ? Json(v) : Json(nullptr); }
+Json positive(std::size_t n) { return n > 0 ? Json(n) : Json(nullptr); }
+
+Json estimate_json(const Model& model, const FitResult& r) {
+  Json out = Json::object();
   for (std::size_t p = 0; p < model.parameters().size(); ++p) {
-    const auto& bar = r.intervals[p];
-    const auto field = [&bar](double Interval::*f) { return bar ? Json((*bar).*f) : Json(nullptr); };
-    estimate[model.parameters()[p].name] = {{"value", r.value[p]},
-                                            {"mc_se", r.mc_se[p]},
-                                            {"std_error", field(&Interval::std_error)},
-                                            {"lower", field(&Interval::lower)},
-                                            {"upper", field(&Interval::upper)}};
+    const Interval& i = r.intervals[p];
+    Json& e = out[model.parameters()[p].name] = {{"value", r.value[p]},
+                                                 {"mc_se", finite(r.mc_se[p])},
+                                                 {"std_error", maybe(i.std_error)},
+                                                 {"lower", maybe(i.lower)},
+                                                 {"upper", maybe(i.upper)}};
+    if (i.at_bound != AtBound::none) e["at_bound"] = i.at_bound == AtBound::lower ? "lower" : "upper";
   }
-  Json out = {{"estimate", estimate},       {"cells", cells_json(model, r.cells)},
-              {"replicates", r.replicates}, {"levels", {r.lowest, r.highest}},
-              {"estimator", s.estimator},   {"seed", s.seed},
-              {"seconds", seconds},         {"particle_steps", r.particle_steps},
-              {"particles", r.particles},   {"law_particles", r.law_particles},
-              {"iterations", r.iterations}, {"reprojections", r.reprojections},
+  return out;
+}
+
+Json to_json(const Model& model, const FitSettings& s, const FitResult& r, double seconds) {
+  const bool exact = r.engine == "quadrature";
+  Json maxima = Json::array();
+  for (const LocalMaximum& m : r.maxima)
+    maxima.push_back({{"loglik", m.loglik}, {"estimate", parameters_json(model, m.theta)}});
+  Json out = {{"estimate", estimate_json(model, r)},
+              {"covariance", r.covariance.empty() ? Json(nullptr) : Json(r.covariance)},
+              {"engine", r.engine},
+              {"converged", r.converged},
+              {"cells", cells_json(model, r.cells)},
+              {"maxima", maxima},
+              {"replicates", exact || r.estimator == "search" ? Json(nullptr) : Json(r.replicates)},
+              {"levels", {r.lowest, r.highest}},
+              {"estimator", exact ? Json(nullptr) : Json(r.estimator)},
+              {"seed", s.seed},
+              {"seconds", seconds},
+              {"particle_steps", r.particle_steps},
+              {"particles", positive(r.particles)},
+              {"law_particles", positive(r.law_particles)},
+              {"evaluations", positive(r.evaluations)},
+              {"iterations", r.iterations},
+              {"reprojections", r.reprojections},
               {"warnings", r.warnings}};
   if (r.loglik) {
     const auto k = static_cast<double>(model.parameters().size());
-    out["loglik"] = {{"value", r.loglik->value}, {"se", r.loglik->se ? Json(*r.loglik->se) : Json(nullptr)}};
+    out["loglik"] = {{"value", r.loglik->value}, {"se", maybe(r.loglik->se)}};
     out["aic"] = 2 * k - 2 * r.loglik->value;
   }
   return out;
+}
+
+std::string interval_text(const Interval& i) {
+  const auto end = [](const std::optional<double>& v) { return v ? fmt::format("{:.5g}", *v) : "?"; };
+  if (!i.lower && !i.upper) return "-";
+  if (i.at_bound == AtBound::lower) return fmt::format("below {}", end(i.upper));
+  if (i.at_bound == AtBound::upper) return fmt::format("above {}", end(i.lower));
+  if (!i.upper) return fmt::format("above {}", end(i.lower));
+  if (!i.lower) return fmt::format("below {}", end(i.upper));
+  return fmt::format("{} to {}", end(i.lower), end(i.upper));
 }
 
 void print_table(const Model& model, const FitSettings& s, const FitResult& r, double seconds) {
   fmt::print("{:<16} {:>11} {:>10} {:>10}   {:>10}\n", "parameter", "estimate", "MC error", "std. err.",
              "95 % interval");
   for (std::size_t p = 0; p < model.parameters().size(); ++p) {
-    const auto& bar = r.intervals[p];
-    fmt::print("{:<16} {:>11.6g} {:>10.2g} {:>10}   {:>10}\n", model.parameters()[p].name, r.value[p], r.mc_se[p],
-               bar ? fmt::format("{:.3g}", bar->std_error) : "-",
-               bar ? fmt::format("{:.5g} to {:.5g}", bar->lower, bar->upper) : "-");
+    const Interval& i = r.intervals[p];
+    fmt::print("{:<16} {:>11.6g} {:>10} {:>10}   {:>10}\n", model.parameters()[p].name, r.value[p],
+               std::isfinite(r.mc_se[p]) ? fmt::format("{:.2g}", r.mc_se[p]) : "-",
+               i.std_error ? fmt::format("{:.3g}", *i.std_error) : "-", interval_text(i));
   }
   if (r.loglik)
     fmt::print("log-likelihood {:.6g}{}, AIC {:.6g}\n", r.loglik->value,
-               r.loglik->se ? fmt::format(" ± {:.2g}", *r.loglik->se) : "",
+               r.loglik->se && r.engine != "quadrature" ? fmt::format(" ± {:.2g}", *r.loglik->se) : "",
                2 * static_cast<double>(model.parameters().size()) - 2 * r.loglik->value);
-  fmt::print("estimator {}, levels {} to {}, {} replicates, seed {}; {:.3g} particle-steps, {:.3g} s\n", s.estimator,
-             r.lowest, r.highest, r.replicates, s.seed, static_cast<double>(r.particle_steps), seconds);
+  if (!r.converged) fmt::print("NOT CONVERGED: not to be relied on\n");
+  std::string how;
+  if (r.engine == "quadrature")
+    how = fmt::format("quadrature, level {}; {:.3g} grid steps", r.highest, static_cast<double>(r.particle_steps));
+  else if (r.estimator == "search")
+    how = fmt::format("search, level {}, {} particles, {} evaluations, seed {}; {:.3g} particle-steps", r.highest,
+                      r.particles, r.evaluations, s.seed, static_cast<double>(r.particle_steps));
+  else
+    how = fmt::format("estimator {}, levels {} to {}, {} replicates, seed {}; {:.3g} particle-steps", r.estimator,
+                      r.lowest, r.highest, r.replicates, s.seed, static_cast<double>(r.particle_steps));
+  fmt::print("{}, {:.3g} s\n", how, seconds);
 }
 }  // namespace
 
@@ -81,18 +125,31 @@ void run_fit(World& world, Run& run, bool json) {
   for (const auto& p : model.parameters()) names.push_back(p.name);
   run.name_parameters(names);
   FitResult result;
+  const auto tell_stop = [&] {
+    if (world.first()) fmt::print(stderr, "mckean: {}\n", run.stopped_text());
+  };
   try {
     result = fit(model, data, s.options(), run.runner(), run.observer());
   } catch (const Stopped&) {
-    if (world.first()) fmt::print(stderr, "mckean: {}\n", run.stopped_text());
+    tell_stop();
     throw;
   }
+  if (result.engine == "quadrature" && s.engine == "auto" && (s.tolerance > 0 || !s.budget.empty()))
+    result.warnings.emplace_back("--tolerance and --budget are for particles; the answer of quadrature is exact");
   const Json out = to_json(model, s, result, run.seconds());
-  run.finish(out);
-  if (!world.first()) return;
-  for (const auto& w : result.warnings) fmt::print(stderr, "mckean: warning: {}\n", w);
-  if (json) return print_json(out);
-  print_table(model, s, result, run.seconds());
-  if (!run.folder().empty()) fmt::print("run kept in {}\n", run.folder().string());
+  if (!result.stopped) run.finish(out);
+  if (world.first()) {
+    for (const auto& w : result.warnings) fmt::print(stderr, "mckean: warning: {}\n", w);
+    if (json)
+      print_json(out);
+    else
+      print_table(model, s, result, run.seconds());
+    if (!json && !run.folder().empty() && !result.stopped) fmt::print("run kept in {}\n", run.folder().string());
+  }
+  if (result.stopped) {
+    tell_stop();
+    throw Stopped{};
+  }
+  if (!result.converged) throw Unreliable{};
 }
 }  // namespace mckean::cli

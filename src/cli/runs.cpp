@@ -43,7 +43,8 @@ void run(const RunsArguments& o) {
   for (const auto& r : runs) {
     std::string estimate = r.comment;
     for (const auto& e : r.estimates)
-      estimate += fmt::format("{}{} = {:.5g} +- {:.2g}", estimate.empty() ? "" : ", ", e.name, e.value, e.mc_se);
+      estimate += fmt::format("{}{} = {:.5g}{}", estimate.empty() ? "" : ", ", e.name, e.value,
+                              e.mc_se > 0 ? fmt::format(" +- {:.2g}", e.mc_se) : "");
     fmt::print("{:<{}}  {:<11}  {:<23}  {:>7}  {:>14}  {}\n", r.folder.string(), width, r.state, r.created, r.tasks,
                duration_text(r.seconds), estimate);
   }

@@ -81,9 +81,6 @@ LikelihoodAverage likelihood_at(Workbench& bench, const std::string& group, int 
   return out;
 }
 
-namespace {
-
-// Observations far from their prediction, and predictions that err in a pattern.
 void check_predictions(const Data& data, const std::vector<double>& z, std::vector<std::string>& warnings) {
   constexpr double kFar = 5;
   constexpr std::size_t kMostNamed = 3;
@@ -126,7 +123,6 @@ void check_predictions(const Data& data, const std::vector<double>& z, std::vect
                     "predictions have correlation {:.2f}",
                     correlation));
 }
-}  // namespace
 
 void check(Workbench& bench, const Pilot& pilot, const StratifiedResult& found, FitResult& out) {
   const Model& model = bench.model();

@@ -8,6 +8,9 @@ namespace mckean {
 // The likelihood at a point, from independent filters.
 LikelihoodAverage likelihood_at(Workbench&, const std::string& group, int level, const std::vector<double>& theta);
 
+// Observations far from their prediction, and predictions that err in a pattern.
+void check_predictions(const Data&, const std::vector<double>& errors, std::vector<std::string>& warnings);
+
 // Which parameters the data determine; says which combinations they do not, and which parameters are at a bound.
 std::vector<bool> determined(const Model&, const Pilot&, std::vector<std::string>& warnings);
 

@@ -6,10 +6,11 @@
 #include <cmath>
 #include <limits>
 
+#include "estimate/by_quadrature.hpp"
+#include "estimate/by_search.hpp"
 #include "estimate/checks.hpp"
 #include "model/line.hpp"
 #include "model/symmetric.hpp"
-#include "quadrature/maximise.hpp"
 
 namespace mckean {
 namespace {
@@ -17,9 +18,8 @@ namespace {
 using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr std::size_t kDefaultReplicates = 200;
-constexpr double kChunkWork = 3e7;  // particle-steps of paper and single between looks at the clock, and
-constexpr std::size_t kChunk = 16;  // at least so many replicates, for all threads to have some
-constexpr const char* kOutOfTime = "the time granted was used up before the end";
+constexpr double kChunkWork = 3e7;        // particle-steps of paper and single between looks at the clock, and
+constexpr std::size_t kChunk = 16;        // at least so many replicates, for all threads to have some
 constexpr std::size_t kBurnIn = 20;       // of chains for the information
 constexpr std::size_t kUnconverged = 24;  // replicates, where the pilot has not found the maximum
 constexpr std::size_t kFew = 5;           // observed values a parameter, below which asymptotic errors are a guess
@@ -33,8 +33,7 @@ std::size_t observed_values(const Data& data) {
 }
 
 // The observed information at an estimate of `paper` or `single`, by Louis' identity.
-std::vector<std::optional<Interval>> intervals_at(Workbench& bench, const Place& place,
-                                                  std::vector<std::string>& warnings) {
+std::vector<Interval> intervals_at(Workbench& bench, const Place& place, std::vector<std::string>& warnings) {
   const std::vector<bool> none(static_cast<std::size_t>(place.u.size()), false), all(none.size(), true);
   const auto theta = from_line(bench.model(), place.u);
   const Probe p =
@@ -94,6 +93,7 @@ FitResult fit_replicated(Workbench& bench, const FitPlan& given) {
   const auto place = [&](int level, const std::vector<double>& theta) {
     return replicated_place(bench.problem, settings, level, theta);
   };
+  out.estimator = given.estimator == Estimator::paper ? "paper" : "single";
   precondition(bench, settings, out.warnings);
   const MultilevelEstimator estimator(bench.problem, settings);
   std::vector<Replicate> all;
@@ -116,7 +116,7 @@ FitResult fit_replicated(Workbench& bench, const FitPlan& given) {
     if (!given.replicates && given.tolerance && all.size() == wanted)
       wanted = needed(summary, all.size(), *given.tolerance);
   }
-  if (out_of_time) out.warnings.emplace_back(kOutOfTime);
+  if (out_of_time) out.warnings.emplace_back(kOutOfTime), out.converged = false;
   for (std::size_t p = 0; p < summary.value.size(); ++p)
     if (!std::isfinite(summary.value[p]) || !std::isfinite(summary.mc_se[p]))
       throw NumericalError(fmt::format(
@@ -138,7 +138,7 @@ FitResult fit_replicated(Workbench& bench, const FitPlan& given) {
   out.particles = top.chain.particles, out.law_particles = top.chain.law_particles;
   out.intervals = intervals_at(bench, top, out.warnings);
   for (std::size_t p = 0; p < out.value.size(); ++p)
-    if (out.intervals[p] && out.mc_se[p] > out.intervals[p]->std_error)
+    if (out.mc_se[p] > out.intervals[p].std_error.value_or(out.mc_se[p]))
       out.warnings.push_back(
           fmt::format("the Monte Carlo error of '{}' exceeds its standard error, and its interval does not contain it; "
                       "take more replicates, or --estimator stratified",
@@ -217,6 +217,7 @@ void tell(Workbench& bench, const Pilot& pilot) {
 FitResult fit_stratified(Workbench& bench, const FitPlan& given) {
   const Model& model = bench.model();
   FitResult out;
+  out.estimator = "stratified";
   Pilot pilot = best_pilot(bench, given, out.warnings);
   out.warnings.insert(out.warnings.end(), pilot.warnings.begin(), pilot.warnings.end());
   const MatrixXd covariance = pilot.maximum.whitening * pilot.maximum.whitening.transpose();
@@ -246,46 +247,16 @@ FitResult fit_stratified(Workbench& bench, const FitPlan& given) {
   out.particles = plan.chains.back().particles, out.law_particles = plan.chains.back().law_particles;
   out.intervals = intervals(model, out.value, covariance, known);
   if (found.out_of_time) out.warnings.emplace_back(kOutOfTime);
+  out.converged = pilot.arrived && pilot.maximum.converged && !found.out_of_time;
   check(bench, pilot, found, out);
   return out;
 }
 
-// Deterministic: no Monte Carlo error, no replicates.
-FitResult fit_by_quadrature(Workbench& bench, const FitPlan& given) {
-  const Model& model = bench.model();
-  const Quadrature quadrature(model, bench.problem.data(), bench.problem.unit(), given.quadrature_level);
-  const Task task{"quadrature", 0};
-  const auto n = static_cast<Index>(model.parameters().size());
-  // The result as numbers: grid steps, log-likelihood, whether it converged, θ, the information, the message.
-  const auto result = bench.runner.run(std::span(&task, 1), [&](std::size_t, std::stop_token stop) {
-    const QuadratureMaximum m = maximise(quadrature.stopped_by(std::move(stop)), model.start_values());
-    std::vector<double> out{static_cast<double>(m.grid_steps), m.loglik, m.converged ? 1.0 : 0.0};
-    out.insert(out.end(), m.theta.begin(), m.theta.end());
-    out.insert(out.end(), m.information.data(), m.information.data() + m.information.size());
-    append_text(m.message, out);
-    return out;
-  })[0];
-  FitResult out;
-  out.value.assign(result.begin() + 3, result.begin() + 3 + n);
-  out.mc_se.assign(out.value.size(), 0);
-  out.lowest = out.highest = given.quadrature_level;
-  out.loglik = LikelihoodSummary{result[1], 0.0};
-  const std::string message = text_from(result, static_cast<std::size_t>(3 + n + n * n));
-  if (!message.empty() || result[2] == 0) out.warnings.push_back(message.empty() ? "not converged" : message);
-  const MatrixXd information = on_line(model, out.value, Eigen::Map<const MatrixXd>(result.data() + 3 + n, n, n));
-  const auto covariance = inverse_if_positive(information);
-  out.intervals = intervals(model, out.value, covariance.value_or(MatrixXd::Zero(n, n)),
-                            std::vector<bool>(out.value.size(), covariance.has_value()));
-  if (!covariance && message.empty())
-    out.warnings.push_back("the observed information is not positive definite at the estimate; no standard errors");
-  bench.particle_steps += static_cast<std::uint64_t>(result[0]);
-  return out;
-}
 }  // namespace
 
-std::vector<std::optional<Interval>> intervals(const Model& model, const std::vector<double>& theta,
-                                               const MatrixXd& covariance, const std::vector<bool>& known) {
-  std::vector<std::optional<Interval>> out(theta.size());
+std::vector<Interval> intervals(const Model& model, const std::vector<double>& theta, const MatrixXd& covariance,
+                                const std::vector<bool>& known) {
+  std::vector<Interval> out(theta.size());
   for (std::size_t p = 0; p < theta.size(); ++p) {
     if (!known[p]) continue;
     const Parameter& parameter = model.parameters()[p];
@@ -297,6 +268,16 @@ std::vector<std::optional<Interval>> intervals(const Model& model, const std::ve
   }
   return out;
 }
+
+namespace {
+
+// By quadrature where that serves, else by the search.
+FitResult fit_by_likelihood(Workbench& bench, const FitPlan& given) {
+  if (given.engine != Engine::particles)
+    if (auto out = fit_by_quadrature(bench, given)) return std::move(*out);
+  return fit_by_search(bench, given);
+}
+}  // namespace
 
 void precondition(Workbench& bench, EstimatorOptions& settings, std::vector<std::string>& warnings) {
   if (settings.chain.precondition.size() > 0) return;
@@ -333,8 +314,8 @@ void require_enough(const Model& model, const Data& data) {
 FitResult fit(const Problem& problem, const FitPlan& given, TaskRunner& runner, FitObserver& observer) {
   require_enough(problem.model(), problem.data());
   Workbench bench{problem, runner, observer, given.seed};
-  FitResult out = given.estimator == Estimator::stratified   ? fit_stratified(bench, given)
-                  : given.estimator == Estimator::quadrature ? fit_by_quadrature(bench, given)
+  FitResult out = given.estimator == Estimator::search       ? fit_by_likelihood(bench, given)
+                  : given.estimator == Estimator::stratified ? fit_stratified(bench, given)
                                                              : fit_replicated(bench, given);
   const std::size_t values = observed_values(problem.data()), parameters = problem.model().parameters().size();
   if (values < kFew * parameters)

@@ -3,16 +3,19 @@
 
 #include "estimate/pilot.hpp"
 #include "mckean/fit.hpp"
+#include "search/search.hpp"
 
 namespace mckean {
 
 // What a fit does, once all options are understood.
 struct FitPlan {
-  Estimator estimator = Estimator::stratified;
+  Engine engine = Engine::automatic;
+  Estimator estimator = Estimator::search;
+  search::SearchOptions search;
   EstimatorOptions replicated;  // of paper and single
   PilotOptions pilot;           // of stratified
   std::size_t starts = 1;
-  int quadrature_level = 5;
+  std::optional<int> quadrature_level;  // chosen unless given
   std::optional<std::size_t> replicates;
   std::optional<double> tolerance;
   bool limited_time = false;
@@ -30,8 +33,10 @@ Eigen::MatrixXd complete_data_scale(Workbench&, const ChainOptions&, int level, 
 void precondition(Workbench&, EstimatorOptions&, std::vector<std::string>& warnings);
 
 // 95 % intervals from the covariance of the parameters on the line, so that they respect bounds; none where not known.
-std::vector<std::optional<Interval>> intervals(const Model&, const std::vector<double>& theta,
-                                               const Eigen::MatrixXd& covariance, const std::vector<bool>& known);
+std::vector<Interval> intervals(const Model&, const std::vector<double>& theta, const Eigen::MatrixXd& covariance,
+                                const std::vector<bool>& known);
+
+inline constexpr const char* kOutOfTime = "the time granted was used up before the end";
 
 // Throws InputError where there are fewer observed values than parameters.
 void require_enough(const Model&, const Data&);

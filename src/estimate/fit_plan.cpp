@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "estimate/fit.hpp"
 #include "quadrature/quadrature.hpp"
 
@@ -6,6 +8,8 @@ namespace {
 
 constexpr std::pair kUsualLevels{2, 4};  // of paper and single
 constexpr int kRankLevel = 3;            // where the pilot begins
+constexpr int kHighestOfSearch = 9;
+constexpr std::size_t kStartsOfSearch = 2;
 
 void set_rules(const FitOptions& o, auto& to) {
   if (!o.particles.empty()) to.particles = Rule(o.particles, "--particles");
@@ -46,35 +50,60 @@ PilotOptions pilot_options(const FitOptions& o, const ChainOptions& chain) {
   return out;
 }
 
+// A number; rules of the level are for chains.
+std::size_t number_of(const std::string& text, const char* option, std::size_t least) {
+  if (text.empty()) return 0;
+  return Rule(text, option).at(0, 0, 1, least);
+}
+
+search::SearchOptions search_options(const FitOptions& o) {
+  search::SearchOptions out;
+  out.levels = o.levels.value_or(std::pair(out.levels.first, kHighestOfSearch));
+  out.particles = number_of(o.particles, "--particles", 2);
+  out.law_particles = number_of(o.law_particles, "--law-particles", 1);
+  out.starts = o.starts.value_or(kStartsOfSearch);
+  out.tolerance = o.tolerance;
+  if (o.tolerance || o.limited_time) out.most_work = std::numeric_limits<double>::infinity();
+  return out;
+}
+
 // The level at which the rank of expansions is found.
 int rank_level(const FitPlan& plan) {
-  return plan.estimator == Estimator::stratified ? kRankLevel : plan.replicated.highest;
+  return plan.estimator == Estimator::paper || plan.estimator == Estimator::single ? plan.replicated.highest
+                                                                                   : kRankLevel;
 }
 }  // namespace
 
 FitPlan plan_fit(const Model& model, const FitOptions& o) {
   FitPlan plan;
+  plan.engine = o.engine;
   plan.estimator = o.estimator;
+  plan.seed = o.seed;
+  if (o.estimator == Estimator::search) {
+    plan.search = search_options(o);
+    if (o.levels) plan.quadrature_level = o.levels->second;
+    return plan;
+  }
   const ChainOptions chain = chain_options(model, o.smoother, o.finite_difference, o.full_precision);
   if (o.estimator == Estimator::stratified)
     plan.pilot = pilot_options(o, chain);
-  else if (o.estimator == Estimator::quadrature)
-    plan.quadrature_level = o.levels ? o.levels->second : plan.quadrature_level;
   else
     plan.replicated = replicated_options(o, chain);
-  plan.starts = o.starts;
+  plan.starts = o.starts.value_or(1);
   plan.replicates = o.replicates;
   plan.tolerance = o.tolerance;
   plan.limited_time = o.limited_time;
-  plan.seed = o.seed;
   return plan;
 }
 
 void check_fit(const Model& model, const Data& data, const FitOptions& o) {
   require_enough(model, data);
   const FitPlan plan = plan_fit(model, o);
-  if (plan.estimator == Estimator::quadrature) {
-    const Quadrature refuses_what_it_cannot_do(model, data, o.unit, plan.quadrature_level);
+  if (plan.estimator == Estimator::search) {
+    if (plan.engine == Engine::quadrature) {
+      const Quadrature refuses_what_it_cannot_do(model, data, o.unit, plan.search.levels.first);
+    }
+    check_support(model, data);
     return;
   }
   const bool replicated = plan.estimator != Estimator::stratified;

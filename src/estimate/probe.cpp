@@ -9,19 +9,6 @@
 
 namespace mckean {
 
-std::uint64_t seed_of(std::uint64_t seed, std::string_view group) {
-  std::uint64_t h = seed ^ 0x9e3779b97f4a7c15;
-  const auto mix = [&h](std::uint64_t value) {
-    h ^= value;
-    h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9;
-    h = (h ^ (h >> 27)) * 0x94d049bb133111eb;
-    h ^= h >> 31;
-  };
-  for (const char c : group) mix(static_cast<unsigned char>(c));
-  mix(group.size());
-  return h;
-}
-
 std::string named_at(const std::string& group, std::span<const double> values) {
   return fmt::format("{} at {}", group, fmt::join(values, ", "));
 }

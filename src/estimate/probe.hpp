@@ -17,8 +17,6 @@ struct Workbench {
   const Model& model() const { return problem.model(); }
 };
 
-// Tasks of different groups draw from different keys.
-std::uint64_t seed_of(std::uint64_t seed, std::string_view group);
 // The name of what is computed at these values: when a run is extended its estimate moves, and what was computed at the
 // former one must not be taken for it.
 std::string named_at(const std::string& group, std::span<const double> values);

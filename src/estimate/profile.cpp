@@ -147,7 +147,7 @@ class Profiler {
     const auto results = bench_.runner.run(tasks, [&](std::size_t k, std::stop_token stop) {
       const double away = nodes[static_cast<Index>(k)] - peak.u[p_];
       return flat(maximise(quadrature.stopped_by(std::move(stop)), from_line(model(), peak.u + away * direction),
-                           {.held = options_.parameter}));
+                           {.held = {options_.parameter}}));
     });
     for (const auto& v : results) {
       out_.points.push_back({theta_of(v), v[1] - best[1], 0});

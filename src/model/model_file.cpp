@@ -179,11 +179,11 @@ class Reader {
     }
     if (const double* instead = overridden(key)) {
       p.start = *instead;
-      if (p.lower < p.upper && !p.contains(p.start))
-        throw InputError(fmt::format(
-            "--set {}={}: the value is not strictly between the bounds {} and {}; choose one inside, or change the "
-            "bounds in the model file",
-            key, p.start, p.lower, p.upper));
+      if (p.lower < p.upper && !p.admits(p.start))
+        throw InputError(
+            fmt::format("--set {}={}: the value is not between the bounds {} and {}; choose one inside, or change the "
+                        "bounds in the model file",
+                        key, p.start, p.lower, p.upper));
     }
     spec_.parameter(p);
   }

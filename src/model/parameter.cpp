@@ -4,11 +4,17 @@
 
 namespace mckean {
 
+namespace {
+
+// The log of the distance from a bound; a point on it, from which no step leads away, is taken for one beside it.
+double log_distance(double distance) { return std::log(distance > 0 ? distance : 1e-3); }
+}  // namespace
+
 double Parameter::to_line(double theta) const {
   const bool below = std::isfinite(lower), above = std::isfinite(upper);
-  if (below && above) return std::log(theta - lower) - std::log(upper - theta);
-  if (below) return std::log(theta - lower);
-  if (above) return std::log(upper - theta);
+  if (below && above) return log_distance(theta - lower) - log_distance(upper - theta);
+  if (below) return log_distance(theta - lower);
+  if (above) return log_distance(upper - theta);
   return theta;
 }
 

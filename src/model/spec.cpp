@@ -69,10 +69,10 @@ Expr ModelSpec::parameter(Parameter p) {
     throw SpecError("parameters", p.name,
                     fmt::format("the lower bound {} of '{}' is not below its upper bound {}; exchange or change them",
                                 p.lower, p.name, p.upper));
-  if (!std::isfinite(p.start) || !p.contains(p.start))
+  if (!std::isfinite(p.start) || !p.admits(p.start))
     throw SpecError("parameters", p.name,
-                    fmt::format("the start {} of '{}' is not strictly between its bounds {} and {}; move it inside",
-                                p.start, p.name, p.lower, p.upper));
+                    fmt::format("the start {} of '{}' is not between its bounds {} and {}; move it inside", p.start,
+                                p.name, p.lower, p.upper));
   parameters.push_back(p);
   return graph->parameter(p.name);
 }

@@ -124,4 +124,17 @@ void uniforms(const Stream& stream, std::uint32_t step, std::uint32_t first, std
   }
   if (i < n) out[i] = uniform(stream, step, first + i);
 }
+
+std::uint64_t seed_of(std::uint64_t seed, std::string_view name) {
+  std::uint64_t h = seed ^ 0x9e3779b97f4a7c15;
+  const auto mix = [&h](std::uint64_t value) {
+    h ^= value;
+    h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9;
+    h = (h ^ (h >> 27)) * 0x94d049bb133111eb;
+    h ^= h >> 31;
+  };
+  for (const char c : name) mix(static_cast<unsigned char>(c));
+  mix(name.size());
+  return h;
+}
 }  // namespace mckean

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "program/kernels.hpp"
 
@@ -46,6 +47,9 @@ struct Stream {
   // Normals of particles 64 k + 32 .. 64 k + 63 are minus those of the 32 before them.
   bool antithetic = false;
 };
+
+// The key of what has a name: tasks of different groups draw from different keys.
+std::uint64_t seed_of(std::uint64_t seed, std::string_view name);
 
 inline constexpr std::size_t kTileSize = 32;
 

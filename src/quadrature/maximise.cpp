@@ -93,16 +93,18 @@ class Newton {
   void check_start() const {
     for (std::size_t p = 0; p < start_.size(); ++p) {
       const Parameter& parameter = quadrature_.model().parameters()[p];
-      if (!parameter.contains(start_[p]))
+      if (!(start_[p] >= parameter.lower && start_[p] <= parameter.upper))
         throw InputError(fmt::format("the start of '{}' is {}, which is not between its bounds {} and {}",
                                      parameter.name, start_[p], parameter.lower, parameter.upper));
     }
   }
 
   bool finished(const Quadratic& quadratic) {
-    if (const auto bound = active_bound(quadratic.step())) return stop(*bound);
+    best_.at_bound = active_bound(quadratic.step());
+    if (best_.at_bound) return stop(bound_text(*best_.at_bound));
     if (quadratic.length() < options_.tolerance) {
-      if (quadratic.singular())
+      best_.flat = quadratic.singular();
+      if (best_.flat)
         return stop("the information is singular: the likelihood does not change along " +
                     direction(quadratic.weakest()));
       if (!quadratic.concave())
@@ -139,8 +141,8 @@ class Newton {
   LinePoint evaluate(const VectorXd& u) {
     LinePoint point = evaluate_on_line(quadrature_, u, temper_);
     best_.grid_steps += point.value.grid_steps;
-    if (options_.held) {  // as if the likelihood were highest here along it, so that no step moves it
-      const auto held = static_cast<Eigen::Index>(*options_.held);
+    for (const std::size_t p : options_.held) {  // as if the likelihood were highest here, so that no step moves it
+      const auto held = static_cast<Eigen::Index>(p);
       point.gradient(held) = 0;
       point.hessian.row(held).setZero(), point.hessian.col(held).setZero();
       point.hessian(held, held) = -1;
@@ -157,17 +159,19 @@ class Newton {
   }
 
   // On the line a maximum at a bound lies at infinity: the step stays long, while what is left to gain vanishes.
-  std::optional<std::string> active_bound(const VectorXd& step) const {
+  std::optional<std::size_t> active_bound(const VectorXd& step) const {
     for (Eigen::Index i = 0; i < step.size(); ++i) {
       const Parameter& p = quadrature_.model().parameters()[static_cast<std::size_t>(i)];
       if (!std::isfinite(p.lower) && !std::isfinite(p.upper)) continue;
-      if (std::abs(step(i)) < 0.5 || std::abs(here_.gradient(i)) > 1e-6) continue;
-      const double theta = here_.theta[static_cast<std::size_t>(i)];
-      const bool low = std::abs(theta - p.lower) < std::abs(theta - p.upper);
-      return fmt::format("'{}' runs into its bound {}; fix it there, or move the bound", p.name,
-                         low ? p.lower : p.upper);
+      if (std::abs(step(i)) >= 0.5 && std::abs(here_.gradient(i)) <= 1e-6) return static_cast<std::size_t>(i);
     }
     return {};
+  }
+
+  std::string bound_text(std::size_t i) const {
+    const Parameter& p = quadrature_.model().parameters()[i];
+    const bool low = std::abs(here_.theta[i] - p.lower) < std::abs(here_.theta[i] - p.upper);
+    return fmt::format("'{}' runs into its bound {}; fix it there, or move the bound", p.name, low ? p.lower : p.upper);
   }
 
   std::string direction(const VectorXd& v) const {

@@ -18,14 +18,16 @@ struct QuadratureMaximum {
   Eigen::VectorXd standard_error;  // empty where the information is not positive definite
   int iterations = 0;
   bool converged = false;
-  std::string message;           // why not
-  std::uint64_t grid_steps = 0;  // of all evaluations
+  bool flat = false;                    // not converged because the likelihood does not change along some direction
+  std::string message;                  // why not
+  std::optional<std::size_t> at_bound;  // the parameter that runs into its bound, if that is why
+  std::uint64_t grid_steps = 0;         // of all evaluations
 };
 
 struct MaximiseOptions {
   int most_iterations = 100;
-  double tolerance = 1e-8;               // stops where the Newton step is shorter, in standard errors
-  std::optional<std::size_t> held = {};  // a parameter that stays at its start: the maximum over the others
+  double tolerance = 1e-8;             // stops where the Newton step is shorter, in standard errors
+  std::vector<std::size_t> held = {};  // parameters that stay at their start: the maximum over the others
 };
 
 // Newton's method on the line of unbounded parameters, uphill also where the likelihood is not concave, with steps that

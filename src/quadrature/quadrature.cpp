@@ -132,9 +132,11 @@ class Evaluation {
 
   Fields fields(GridDensity& density, const GridDensity& law, std::size_t k, const char* whose) {
     const double t = schedule_.grid.time[k];
-    if (formulas_.pair &&
-        static_cast<double>(density.points) * static_cast<double>(law.points) > transport_.accuracy().work)
-      throw GridTooLarge();
+    if (formulas_.pair) {
+      const double pairs = static_cast<double>(density.points) * static_cast<double>(law.points);
+      if (pairs > transport_.accuracy().work) throw GridTooLarge();
+      pairs_ += pairs;
+    }
     Fields out = reader_.fields(density, law, moments_, {t, schedule_.grid.dt[k]});
     const std::size_t peak = density.peak();
     const auto defined = [&](std::size_t i) {
@@ -153,7 +155,7 @@ class Evaluation {
   }
 
   QuadratureValue result() const {
-    QuadratureValue out{log_value_[0], {}, {}, transport_.grid_steps()};
+    QuadratureValue out{log_value_[0], {}, {}, transport_.grid_steps(), pairs_};
     const auto n = static_cast<Eigen::Index>(formulas_.all());
     out.gradient.resize(n);
     out.hessian.resize(n, n);
@@ -173,7 +175,8 @@ class Evaluation {
   FieldReader reader_;
   Weigher weigher_;
   std::vector<double> log_value_;  // a jet
-  std::size_t now_ = 0;            // the grid point that is being reached
+  double pairs_ = 0;
+  std::size_t now_ = 0;  // the grid point that is being reached
   std::optional<Body> law_;
   std::vector<double> moments_;  // of the law where it is now
   std::vector<Filter> filters_;

@@ -20,6 +20,7 @@ struct QuadratureValue {
   Eigen::VectorXd gradient;  // in θ; empty where only the value was asked for
   Eigen::MatrixXd hessian;
   std::uint64_t grid_steps = 0;  // Euler moves of one point of a grid
+  double pairs = 0;              // values of a pairwise kernel
 };
 
 // A pure function of θ; one object serves many threads. Model and data must outlive it.

@@ -87,6 +87,7 @@ Body Transport::step(const Body& from, const Arrival& arrival) {
     to.observation = from.observation;
     spread(from.density, *from.fields, accuracy_.cut, to.density);
     grid_steps_ += from.density.points;
+    if (static_cast<double>(grid_steps_) > accuracy_.total) throw GridTooLarge();
     arrive(to, arrival);
     const double found = to.kernel + (arrival.observe ? to.observation : 0);
     if (arriving + found <= 1.1 * (arriving + next) || attempt == kMostAttempts) return to;

@@ -12,7 +12,7 @@ namespace mckean {
 namespace {
 
 constexpr auto kLivePause = std::chrono::milliseconds(200);
-constexpr auto kPlainPause = std::chrono::seconds(10);
+constexpr auto kPlainPause = std::chrono::seconds(10), kFirstPause = std::chrono::seconds(1);
 constexpr std::size_t kBar = 20, kPlainWidth = 200;
 
 std::size_t terminal_width() {
@@ -39,6 +39,7 @@ std::string ProgressText::line(std::size_t width) const {
   }
   out += fmt::format(", {} tasks, {}", tasks, duration_text(elapsed));
   if (remaining) out += fmt::format(", about {} left", duration_text(*remaining));
+  if (progress.loglik) out += fmt::format("; log-likelihood {:.6g}", *progress.loglik);
   for (std::size_t p = 0; p < progress.estimate.size(); ++p) {
     out += fmt::format("{}{} {:.5g}", p == 0 ? "; " : ", ", p < names.size() ? names[p] : "", progress.estimate[p]);
     if (p < progress.mc_se.size()) out += fmt::format(" +- {:.2g}", progress.mc_se[p]);
@@ -49,7 +50,10 @@ std::string ProgressText::line(std::size_t width) const {
 }
 
 ProgressLine::ProgressLine(bool show, std::size_t tasks)
-    : show_(show), live_(isatty(STDERR_FILENO) == 1), tasks_(tasks), drawn_(live_ ? start_ - kLivePause : start_) {}
+    : show_(show),
+      live_(isatty(STDERR_FILENO) == 1),
+      tasks_(tasks),
+      drawn_(live_ ? start_ - kLivePause : start_ - kPlainPause + kFirstPause) {}
 
 ProgressLine::~ProgressLine() { clear(); }
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import unittest
 
 from program import DATA, FAILED, MODELS, OU, ProgramTest, changed
@@ -13,7 +14,8 @@ PAPER = (*CHAINS, "--levels", "1:3", "--replicates", 12, "--estimator", "paper",
 SINGLE = (*CHAINS, "--levels", "2:2", "--replicates", 3, "--iterations", 4, "--estimator", "single")
 
 SETTINGS = {"level", "particles", "law_particles", "iterations", "seed", "seconds", "particle_steps"}
-FIT_KEYS = {"estimate", "cells", "replicates", "levels", "estimator", "seed", "seconds", "particle_steps", "warnings"}
+FIT_KEYS = {"estimate", "covariance", "engine", "converged", "cells", "maxima", "replicates", "levels", "estimator", "seed",
+            "seconds", "particle_steps", "warnings"}
 ESTIMATE_KEYS = {"value", "mc_se", "std_error", "lower", "upper"}
 CELL_KEYS = {"level", "p", "count", "mean", "sd", "particle_steps"}
 COLUMNS = ("mean", "sd", "q05", "q50", "q95")
@@ -69,7 +71,7 @@ class Estimation(ProgramTest):
         for cell in result["cells"]:
             self.assertEqual(cell.keys(), CELL_KEYS)
             self.assertEqual([v is None for v in cell["sd"].values()], [cell["count"] == 1] * len(cell["sd"]))
-        self.assertEqual(sum(c["count"] for c in result["cells"]), result["replicates"])
+        self.assertEqual(sum(c["count"] for c in result["cells"]), result["replicates"] or 0)
         self.assertGreater(result["particle_steps"], sum(c["particle_steps"] for c in result["cells"]))
         return result
 
@@ -205,7 +207,10 @@ class Results(Estimation):
         more = self.fit("k.toml", "k.csv", *single, "--tolerance", error / 1.5)
         self.assertGreater(more["replicates"], 400)
         self.assertLessEqual(more["estimate"]["theta"]["mc_se"], error / 1.5)
-        stopped = self.fit("k.toml", "k.csv", *single, "--replicates", 4_000_000, "--budget", "0.2s")
+        done = self.run_program("fit", "k.toml", "k.csv", *single, "--replicates", 4_000_000, "--budget", "0.2s", "--json", "--no-run")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        stopped = json.loads(done.stdout)
+        self.assertFalse(stopped["converged"])
         self.assertIn("time granted was used up", " ".join(stopped["warnings"]))
 
     def test_tables(self):
@@ -238,9 +243,13 @@ y = "negative_binomial(exp(x), 1/s)"
 """)
         self.write("d.csv", "t,y\n1,1\n2,1\n3,1\n4,1\n5,1\n6,1\n")  # less dispersed than any such distribution
         result = self.json("fit", "m.toml", "d.csv", "--no-run")
-        self.assertLess(result["estimate"]["s"]["value"], 0.01)
-        self.assertIsNone(result["estimate"]["s"]["std_error"])
-        self.assertIn("bound active: 's'", result["warnings"][0])
+        s = result["estimate"]["s"]
+        self.assertEqual((s["value"], s["at_bound"], s["lower"], s["std_error"]), (0, "lower", 0, None))
+        self.assertTrue(result["converged"])
+        self.assertRegex(result["warnings"][0], "^s: at its bound 0, below 0.[0-9]+ with 95 % confidence")
+        self.succeed("loglik", "m.toml", "d.csv", "--set", "s=0.001")
+        stratified = self.json("fit", "m.toml", "d.csv", "--no-run", "--estimator", "stratified")
+        self.assertIn("bound active: 's'", stratified["warnings"][0])
 
     def test_smoothing_needs_no_parameters(self):
         constant = (("[parameters]\n", ""), ("theta = 0.4\n", ""), ("K = 1.0", "K = 1.0\ntheta = 0.4"))
@@ -320,7 +329,7 @@ class Refusals(Estimation):
             "stratified": ("--level-weight=1", "--length-weight=1", "--chain-length=2^p"),
             "paper": ("--iterations=9", "--starts=2"),
             "single": ("--p-max=2", "--chain-length=2^p"),
-            "quadrature": ("--particles=9", "--replicates=9", "--tolerance=1", "--budget=9s", "--step=1", "--full-normals"),
+            "quadrature": ("--replicates=9", "--tolerance=1", "--budget=9s", "--step=1", "--full-normals"),
         }.items():
             for option in options:
                 with self.subTest(estimator=estimator, option=option):
@@ -328,10 +337,13 @@ class Refusals(Estimation):
                     done = self.run_program("fit", "k.toml", "k.csv", "--no-run", "--estimator", estimator, *short, option)
                     self.assertEqual(done.returncode, 0, done.stderr)
                     name = option.split("=")[0]
-                    self.assertIn(f"warning: {name} has no meaning for --estimator {estimator}", done.stderr)
+                    kind = "engine" if estimator == "quadrature" else "estimator"
+                    self.assertIn(f"warning: {name} has no meaning for --{kind} {estimator}", done.stderr)
         self.refuse("fit", "k.toml", "k.csv", "--step", "2", says=("--step 2", "all of G,N0,RHO"))
         self.succeed("fit", "k.toml", "k.csv", "--run", "q", "--estimator", "quadrature")
-        self.refuse("resume", "q", "--replicates", 9, says="no meaning for --estimator quadrature")
+        self.refuse("resume", "q", "--replicates", 9, says="no meaning for --engine quadrature")
+        for options in (("--particles", 9), ("--estimator", "paper"), ("--smoother", "backward")):
+            self.refuse("fit", "k.toml", "k.csv", "--engine", "quadrature", *options, says="--engine quadrature has no particles")
 
     def test_fewer_values_than_parameters(self):
         self.write("d.csv", "t,y\n1,4.2\n2,NA\n")

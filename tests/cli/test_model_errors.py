@@ -121,7 +121,6 @@ MODELS = {
     "observation named as a state": (changed(OU, ("y = ", "¦x = ")), "declared already, in [state]"),
     "no name": (changed(OU, (CONSTANT, 's = 1.0\n¦"a b" = 2')), "'a b' is no name", "use letters"),
     "start below": (changed(OU, ("kappa = { start = 1.0", "¦kappa = { start = -1")), "between its bounds 0 and 9"),
-    "start on the bound": (changed(OU, ("kappa = { start = 1.0", "¦kappa = { start = 0")), "strictly between"),
     "bounds exchanged": (changed(OU, ("kappa = ", "¦kappa = "), ("upper = 9", "upper = -9")), "not below"),
     "no start": (changed(OU, ("{ start = 1.0, ", "¦{ ")), "needs a start"),
     "parameter as text": (changed(OU, ("mu = 5.0", 'mu = ¦"5"')), "must be a number, without quotes"),

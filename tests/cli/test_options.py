@@ -20,7 +20,7 @@ BAD_SETS = {
     "kappa=nan": ("not a number",),
     "kappa=1e999": ("double precision",),
     "kappa=-1": ("between the bounds 0 and 9", "choose one inside"),
-    "kappa=9": ("strictly between the bounds",),
+    "kappa=9.5": ("not between the bounds",),
     "s=0": ("m.toml:12:1: ", "no noise"),
 }
 

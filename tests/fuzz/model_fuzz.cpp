@@ -16,7 +16,7 @@ void require(bool condition) {
 void check(const mckean::Model& model) {
   require(model.dimension() > 0 && !model.observed().empty() && model.noise_sources() > 0);
   require(model.columns().size() == model.observed().size());
-  for (const mckean::Parameter& p : model.parameters()) require(std::isfinite(p.start) && p.contains(p.start));
+  for (const mckean::Parameter& p : model.parameters()) require(std::isfinite(p.start) && p.admits(p.start));
   for (const mckean::Component& c : model.components()) {
     require(std::isfinite(c.start) && std::isfinite(c.start_sd) && c.start_sd >= 0);
     require(c.diffusion.size() == model.noise_sources());

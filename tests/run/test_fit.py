@@ -14,19 +14,26 @@ from synthetic import HAS_MPI
 
 KILLS = 25
 LONG = ("--replicates", 600)
-SHORT = {"stratified": (), "paper": ("--p-max", 2), "single": (), "quadrature": ()}
+SHORT = {"stratified": (), "paper": ("--p-max", 2), "single": ()}
+SEARCH = ("--engine", "particles", "--levels", "3:4")
 MPI_START = 0.3  # seconds, about
 
 
 class Kill(FitTest):
-    def test_killed_and_resumed_elsewhere(self):
+    def test_search(self):
+        self.kill((*SEARCH, "--tolerance", 0.001))
+
+    def test_stratified(self):
+        self.kill((*SMALL, *LONG))
+
+    def kill(self, options):
         start = time.monotonic()
-        reference = self.fit(*LONG, "--run", "reference", threads=2)
+        reference = without_clock(json.loads(self.mckean("fit", "k.toml", "k.csv", *options, "--json", "--run", "reference", threads=2)))
         pause = 1.5 * (time.monotonic() - start) / KILLS
         dice, kept, kills, store = random.Random(1), {}, 0, self.directory / "run" / "run.sqlite"
         while kills < KILLS or not store.exists():
             place = dice.choice(THREADS + RANKS)
-            how = ("resume", "run") if store.exists() else ("fit", "k.toml", "k.csv", *SMALL, *LONG, "--run", "run")
+            how = ("resume", "run") if store.exists() else ("fit", "k.toml", "k.csv", *options, "--run", "run")
             process = self.begin(*how, "--json", **place)
             time.sleep(dice.uniform(0, pause) + (MPI_START if "ranks" in place else 0))
             ended = process.poll() is not None
@@ -66,6 +73,19 @@ class SameBits(FitTest):
                 if HAS_MPI:
                     self.assertEqual(self.fit(*options, "--no-run", ranks=2, threads=1), reference)
 
+    def test_likelihood(self):
+        for name, options in {"search": SEARCH, "quadrature": (), "fixed": (*SEARCH, "--particles", 128)}.items():
+            with self.subTest(name):
+                def fit(*more, **place):
+                    return without_clock(json.loads(self.mckean("fit", "k.toml", "k.csv", "--json", *options, *more, **place)))
+                reference = fit("--no-run", threads=1)
+                self.assertEqual(reference["engine"], "quadrature" if name == "quadrature" else "particles")
+                self.assertEqual(fit("--no-run", threads=2), reference)
+                self.assertEqual(fit("--run", name, threads=4), reference)
+                self.assertEqual(self.resume(name, threads=1), reference)
+                if HAS_MPI:
+                    self.assertEqual(fit("--no-run", ranks=2, threads=1), reference)
+
     def test_places(self):
         reference = self.fit("--replicates", 24, threads=1)
         for n, place in enumerate(THREADS[1:] + RANKS, 2):
@@ -97,7 +117,7 @@ class SameBits(FitTest):
 
 class Extension(FitTest):
     def test_smaller_tolerance_keeps_what_the_pilot_decided(self):
-        first = json.loads(self.mckean("fit", "k.toml", "k.csv", "--levels", "2:2", "--run", "t", "--json"))
+        first = json.loads(self.mckean("fit", "k.toml", "k.csv", "--estimator", "stratified", "--levels", "2:2", "--run", "t", "--json"))
         before, start = self.exported("t")
         tolerance = first["estimate"]["theta"]["mc_se"] / 2
         result = self.resume("t", "--tolerance", tolerance)
@@ -107,6 +127,16 @@ class Extension(FitTest):
         self.assertGreater(len(after), len(before))
         self.assertEqual(start["notes"]["pilot"]["iterations"], end["notes"]["pilot"]["iterations"])
         self.assertEqual(start["notes"]["pilot"]["law_particles"], end["notes"]["pilot"]["law_particles"])
+
+    def test_smaller_tolerance_of_a_search(self):
+        first = json.loads(self.mckean("fit", "k.toml", "k.csv", *SEARCH, "--run", "t", "--json"))
+        before, _ = self.exported("t")
+        tolerance = first["estimate"]["theta"]["mc_se"] / 2
+        result = self.resume("t", "--tolerance", tolerance)
+        after, _ = self.exported("t")
+        self.assertLessEqual(result["estimate"]["theta"]["mc_se"], tolerance)
+        self.assertLessEqual(before.items(), after.items())
+        self.assertGreater(len(after), len(before))
 
     def test_more_replicates(self):
         for estimator in ("stratified", "paper", "single"):

@@ -37,6 +37,17 @@ TEST(ParameterTest, BoundsToLineAndBack) {
       }
 }
 
+// A start may lie on a bound; the line has a point beside it.
+TEST(ParameterTest, APointOnABoundIsTakenForOneBesideIt) {
+  for (const Parameter* p : kAll)
+    for (const double bound : {p->lower, p->upper}) {
+      if (!std::isfinite(bound)) continue;
+      EXPECT_TRUE(p->admits(bound));
+      EXPECT_FALSE(p->contains(bound));
+      EXPECT_TRUE(p->contains(p->from_line(p->to_line(bound))));
+    }
+}
+
 TEST(ParameterTest, SlopeIsTheDerivative) {
   for (const Parameter* p : kAll)
     for (const double u : {-5.0, -1.0, 0.0, 0.3, 2.0, 6.0}) {

@@ -1,0 +1,154 @@
+#include "search/polynomial.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/symmetric.hpp"
+
+namespace mckean::search {
+
+using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+
+Region Region::of(VectorXd centre, const MatrixXd& covariance, Index axes) {
+  const Spectrum s = spectrum(covariance);
+  const double floor = 1e-24 * std::max(1.0, s.values.maxCoeff());
+  return {std::move(centre), s.values.tail(axes).cwiseMax(floor).cwiseSqrt(), s.vectors.rightCols(axes)};
+}
+
+std::vector<Polynomial::Term> Polynomial::all_terms(Index n, int degree) {
+  std::vector<Term> out{{-1, -1, -1}};
+  const auto count = static_cast<int>(n);
+  for (int i = 0; i < count; ++i) out.push_back({i, -1, -1});
+  for (int i = 0; i < count; ++i)
+    for (int j = i; j < count; ++j) out.push_back({i, j, -1});
+  for (int i = 0; degree > 2 && i < count; ++i)
+    for (int j = i; j < count; ++j)
+      for (int k = j; k < count; ++k) out.push_back({i, j, k});
+  return out;
+}
+
+std::size_t Polynomial::terms(Index n, int degree) { return all_terms(n, degree).size(); }
+
+double Polynomial::monomial(const Term& term, const VectorXd& u) {
+  double out = 1;
+  for (const int i : term)
+    if (i >= 0) out *= u[i];
+  return out;
+}
+
+std::optional<Polynomial> Polynomial::through(std::span<const Sample> samples, const Region& region, int degree) {
+  Polynomial p;
+  p.variables_ = region.widths.size();
+  p.terms_ = all_terms(p.variables_, degree);
+  std::size_t groups = 0;
+  double level =
+      0;  // values are taken relative to their mean, so that rounding of a large log-likelihood does not count
+  for (const Sample& s : samples) {
+    groups = std::max(groups, s.group);
+    level += s.value / static_cast<double>(samples.size());
+  }
+  const auto n = static_cast<Index>(samples.size()), own = static_cast<Index>(p.terms_.size());
+  const Index all = own + static_cast<Index>(groups) * (1 + p.variables_);
+  if (n < all + 3) return {};
+  MatrixXd design = MatrixXd::Zero(n, all);
+  VectorXd right(n);
+  for (Index i = 0; i < n; ++i) {
+    const Sample& s = samples[static_cast<std::size_t>(i)];
+    const double weight = 1 / std::sqrt(s.variance);
+    const VectorXd u = region.from(s.z);
+    for (Index j = 0; j < own; ++j) design(i, j) = weight * monomial(p.terms_[static_cast<std::size_t>(j)], u);
+    if (s.group > 0) {
+      design(i, p.offset(s.group)) = weight;
+      design.row(i).segment(p.offset(s.group) + 1, p.variables_) = weight * u.transpose();
+    }
+    right[i] = weight * (s.value - level);
+  }
+  const auto normal = inverse_if_positive(design.transpose() * design, 1e-11);
+  if (!normal) return {};
+  p.coefficients_ = *normal * (design.transpose() * right);
+  const VectorXd left = right - design * p.coefficients_;
+  p.noise_ = left.squaredNorm() / static_cast<double>(n - all);
+  p.covariance_ = p.noise_ * *normal;
+  p.coefficients_[0] += level;
+  return p;
+}
+
+Index Polynomial::offset(std::size_t group) const {
+  return static_cast<Index>(terms_.size()) + static_cast<Index>(group - 1) * (1 + variables_);
+}
+
+VectorXd Polynomial::offset_gradient(std::size_t group) const {
+  return coefficients_.segment(offset(group) + 1, variables_);
+}
+
+MatrixXd Polynomial::offset_error(std::size_t group) const {
+  return covariance_.block(offset(group) + 1, offset(group) + 1, variables_, variables_);
+}
+
+double Polynomial::value(const VectorXd& u) const {
+  double out = 0;
+  for (std::size_t t = 0; t < terms_.size(); ++t) out += coefficients_[static_cast<Index>(t)] * monomial(terms_[t], u);
+  return out;
+}
+
+namespace {
+
+// d/du_i of a monomial's indices: how often i occurs, and the term without one of them.
+template <class Term>
+std::pair<int, Term> derivative(const Term& term, int i) {
+  Term rest{-1, -1, -1};
+  int power = 0;
+  std::size_t at = 0;
+  for (const int j : term) {
+    if (j == i && power++ == 0) continue;
+    rest[at++] = j;
+  }
+  return {power, rest};
+}
+}  // namespace
+
+VectorXd Polynomial::gradient(const VectorXd& u) const {
+  VectorXd out = VectorXd::Zero(u.size());
+  for (std::size_t t = 0; t < terms_.size(); ++t)
+    for (int i = 0; i < static_cast<int>(u.size()); ++i)
+      if (const auto [power, rest] = derivative(terms_[t], i); power > 0)
+        out[i] += coefficients_[static_cast<Index>(t)] * power * monomial(rest, u);
+  return out;
+}
+
+MatrixXd Polynomial::hessian(const VectorXd& u) const {
+  MatrixXd out = MatrixXd::Zero(u.size(), u.size());
+  const auto n = static_cast<int>(u.size());
+  for (std::size_t t = 0; t < terms_.size(); ++t)
+    for (int i = 0; i < n; ++i) {
+      const auto [first, rest] = derivative(terms_[t], i);
+      if (first == 0) continue;
+      for (int j = 0; j < n; ++j)
+        if (const auto [second, last] = derivative(rest, j); second > 0)
+          out(i, j) += coefficients_[static_cast<Index>(t)] * first * second * monomial(last, u);
+    }
+  return out;
+}
+
+double Polynomial::value_error(const VectorXd& u) const {
+  VectorXd row = VectorXd::Zero(coefficients_.size());
+  for (std::size_t t = 0; t < terms_.size(); ++t) row[static_cast<Index>(t)] = monomial(terms_[t], u);
+  return std::sqrt(std::max(0.0, row.dot(covariance_ * row)));
+}
+
+MatrixXd Polynomial::gradient_error(const VectorXd& u) const {
+  MatrixXd rows = MatrixXd::Zero(u.size(), coefficients_.size());
+  for (std::size_t t = 0; t < terms_.size(); ++t)
+    for (int i = 0; i < static_cast<int>(u.size()); ++i)
+      if (const auto [power, rest] = derivative(terms_[t], i); power > 0)
+        rows(i, static_cast<Index>(t)) = power * monomial(rest, u);
+  return rows * covariance_ * rows.transpose();
+}
+
+double Polynomial::curvature_error(const VectorXd& direction) const {
+  VectorXd row = VectorXd::Zero(coefficients_.size());
+  for (std::size_t t = 0; t < terms_.size(); ++t)
+    if (terms_[t][1] >= 0 && terms_[t][2] < 0) row[static_cast<Index>(t)] = 2 * monomial(terms_[t], direction);
+  return std::sqrt(std::max(0.0, row.dot(covariance_ * row)));
+}
+}  // namespace mckean::search

@@ -1,0 +1,363 @@
+#include "search/rounds.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/symmetric.hpp"
+#include "noise/noise.hpp"
+#include "search/normal_draws.hpp"
+
+namespace mckean::search {
+
+using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+
+namespace {
+
+constexpr int kMostSettling = 14, kMostBatches = 12;
+constexpr double kSettlingWidth = 1.2;
+constexpr double kFarthest = 2.5;  // a step in u
+constexpr double kWidest = 30;     // of a region, in units of the start values or of where it is
+constexpr double kGrowth = 2.5;    // along a direction that shows no curvature yet
+constexpr std::size_t kNoiseDraws = 12;
+constexpr double kQuiet = 0.16;                         // variance of a log-likelihood that samples should have
+constexpr double kShiftError = 0.07;                    // standard errors, of a shift
+constexpr double kLevelShare = 0.7, kSteepShare = 0.4;  // of a round's samples that are near the top
+constexpr double kTrusted = 3;                          // distance in widths up to which samples are used
+
+// Log units below the best within which samples are near the top.
+double depth(Index n) { return 6 + 2 * static_cast<double>(n); }
+
+// Of the best twentieth: a high value of one noisy sample is no top.
+double height(std::vector<double> values) {
+  const auto best = std::max<std::size_t>(3, values.size() / 20);
+  std::ranges::sort(values, std::greater());
+  values.resize(std::min(best, values.size()));
+  double sum = 0;
+  for (const double v : values) sum += v;
+  return sum / static_cast<double>(values.size());
+}
+}  // namespace
+
+// Those that have a value.
+std::vector<Rounds::Taken> Rounds::values_at(const std::string& what, std::span<const VectorXd> points,
+                                             const Effort& effort) {
+  std::vector<Request> requests;
+  for (const VectorXd& z : points) requests.push_back({box_.theta(z), effort});
+  const auto name = fmt::format("{} {} {} level {} particles {} law {}", options_.name, what, round_, effort.level,
+                                effort.particles, effort.law_particles);
+  const double before = evaluate_.work();
+  const auto values = evaluate_(name, requests);
+  work_ += evaluate_.work() - before;
+  sample_work_ = (evaluate_.work() - before) / static_cast<double>(points.size());
+  sample_effort_ = effort;
+  std::vector<Taken> out;
+  for (std::size_t i = 0; i < points.size(); ++i)
+    if (values[i].loglik) out.push_back({points[i], *values[i].loglik, 0});
+  return out;
+}
+
+// By the current effort, and kept.
+std::vector<Rounds::Taken> Rounds::take(const std::string& what, std::span<const VectorXd> points) {
+  auto out = values_at(what, points, effort());
+  for (Taken& t : out) t.effort = efforts_.size() - 1;
+  taken_.insert(taken_.end(), out.begin(), out.end());
+  return out;
+}
+
+// Normal points in the region, in pairs opposite to each other; those beyond a bound mirrored at it.
+std::vector<VectorXd> Rounds::design(std::size_t count, double width) {
+  NormalDraws draws(seed_of(evaluate_.seed(), fmt::format("{} design {}", options_.name, ++round_)));
+  std::vector<VectorXd> out;
+  while (out.size() < count) {
+    const VectorXd u = width * draws.next(region_.widths.size());
+    out.push_back(box_.reflected(region_.at(u)));
+    out.push_back(box_.reflected(region_.at(-u)));
+  }
+  return out;
+}
+
+// Of the current effort, within the region and not far below the best; `share`: of the last `count` that were taken.
+std::vector<Sample> Rounds::near(std::size_t count, double& share) const {
+  std::vector<double> values;
+  for (const Taken& t : taken_)
+    if (t.effort + 1 == efforts_.size()) values.push_back(t.value);
+  std::vector<Sample> out;
+  if (values.empty()) return out;
+  const double top = height(values);
+  std::size_t last = 0;
+  for (std::size_t i = taken_.size() - std::min(count, taken_.size()); i < taken_.size(); ++i)
+    if (taken_[i].value > top - depth(box_.size())) ++last;
+  share = static_cast<double>(last) / static_cast<double>(count);
+  for (const Taken& t : taken_)
+    if (t.effort + 1 == efforts_.size() && region_.from(t.z).norm() < 2 * kTrusted &&
+        t.value > top - depth(box_.size()))
+      out.push_back({t.z, t.value, 1 + std::max(0.0, top - t.value)});
+  return out;
+}
+
+// What the polynomial has along the principal axes of its curvature, and how well that is known.
+std::vector<Rounds::Axis> Rounds::axes_of(const Polynomial& f) const {
+  const VectorXd zero = VectorXd::Zero(region_.widths.size()), gradient = f.gradient(zero);
+  const MatrixXd error = f.gradient_error(zero);
+  const Spectrum s = spectrum(-f.hessian(zero));
+  std::vector<Axis> out;
+  for (Index i = 0; i < zero.size(); ++i) {
+    const VectorXd v = s.vectors.col(i);
+    out.push_back({v, s.values[i], f.curvature_error(v), gradient.dot(v), std::sqrt(std::max(0.0, v.dot(error * v)))});
+  }
+  return out;
+}
+
+// Whether the region reaches as far along an axis as makes sense.
+bool Rounds::wide(const Axis& axis) const {
+  const VectorXd along = region_.factor() * axis.direction;
+  for (Index p = 0; p < along.size(); ++p) {
+    const double room = std::min(kWidest * std::max(1.0, std::abs(first_[p])), (box_.upper[p] - box_.lower[p]) / 2);
+    if (std::abs(along[p]) * kGrowth > room || std::abs(region_.centre[p]) > 2 * room) return true;
+  }
+  return false;
+}
+
+// The region as wide as the curvature says, as far as that is known; true where it was about right before. Where it is
+// `level`, no sample lies far below the others, and an axis that shows neither slope nor curvature is longer than was
+// sampled: it grows, and is left out where it is as long as makes sense.
+bool Rounds::reshape(std::span<const Axis> axes, bool level) {
+  bool right = true;
+  const double growth = 1 + (kGrowth - 1) / (1 + 3 * steep_);  // less where it went too far before
+  MatrixXd root(box_.size(), static_cast<Index>(axes.size()));
+  Index kept = 0;
+  std::vector<VectorXd> lost;
+  for (const Axis& axis : axes) {
+    double factor = axis.sloped() ? 1 + (growth - 1) / 2 : level ? growth : 1;
+    if (axis.curved()) factor = 1 / std::sqrt(std::clamp(axis.curvature, 1 / (kGrowth * kGrowth), 25.0));
+    right = right && axis.curved() && axis.curvature > 0.35 && axis.curvature < 3;
+    const VectorXd along = region_.factor() * axis.direction;
+    if (!axis.curved() && level && wide(axis) && lost.size() + 1 < axes.size())
+      lost.push_back(along.normalized());
+    else
+      root.col(kept++) = factor * along;
+  }
+  flat_.insert(flat_.end(), lost.begin(), lost.end());
+  MatrixXd rest = root.leftCols(kept);
+  for (const VectorXd& d : flat_) rest -= d * (d.transpose() * rest);  // across the flat directions, not along them
+  region_ = Region::of(region_.centre, rest * rest.transpose(), kept);
+  return right && lost.empty();
+}
+
+// The step to the top, but not along axes of which nothing is known.
+VectorXd Rounds::step(const Top& top, std::span<const Axis> axes) const {
+  VectorXd u = top.u;
+  for (const Axis& axis : axes)
+    if (!axis.curved() && !axis.sloped()) u -= axis.direction.dot(u) * axis.direction;
+  return u;
+}
+
+bool Rounds::settle() {
+  const int end = round_ + kMostSettling;
+  width_ = kSettlingWidth;
+  while (round_ < end) {
+    const std::size_t terms = Polynomial::terms(region_.widths.size(), 2);
+    const std::size_t count = take("round", design(2 * terms + 10, width_)).size();
+    double share = 0;
+    const auto samples = near(count, share);
+    if (samples.empty()) return false;
+    const auto best = std::ranges::max_element(samples, {}, &Sample::value);
+    evaluate_.tell(options_.name, box_.theta(best->z), best->value);
+    const auto f = samples.size() >= terms + 8 ? Polynomial::through(samples, region_, 2) : std::nullopt;
+    if (!f) {
+      region_.centre = best->z;
+      region_.widths *= 0.4;
+      continue;
+    }
+    const Top top = top_of(*f, region_, box_, {.most = kFarthest});
+    const auto axes = axes_of(*f);
+    const VectorXd u = step(top, axes);
+    region_.centre = box_.inside(region_.at(u));
+    const bool within = u.norm() < 1, right = reshape(axes, share > kLevelShare);
+    if (share < kSteepShare) region_.widths *= 0.6, ++steep_;
+    noise_ = std::sqrt(f->noise());
+    if (right && within) return true;
+  }
+  return false;
+}
+
+// The region around the top, as wide as the curvature there, also across a bound that holds the top; true where it was
+// about right before.
+bool Rounds::follow(const Fit& fit) {
+  const Spectrum s = spectrum(-fit.f.hessian(fit.top.u));
+  bool right = true;
+  VectorXd factor(s.values.size());
+  for (Index i = 0; i < factor.size(); ++i) {
+    const bool known = s.values[i] > 2.5 * fit.f.curvature_error(s.vectors.col(i));
+    factor[i] = known ? 1 / std::sqrt(std::clamp(s.values[i], 0.25, 4.0)) : 1;
+    right = right && known && s.values[i] > 0.4 && s.values[i] < 2.5;
+  }
+  const MatrixXd root = region_.factor() * s.vectors * factor.asDiagonal();
+  region_ = Region::of(box_.inside(fit.top.z), root * root.transpose(), region_.widths.size());
+  return right;
+}
+
+// M such that samples are quiet, as far as the work allows.
+void Rounds::choose_particles() {
+  const std::vector<VectorXd> at(kNoiseDraws, region_.centre);
+  const auto measure = [&] {
+    std::vector<Value> values;
+    for (const Taken& t : take("noise", at)) values.push_back({t.value, {}, 0});
+    return moments(values);
+  };
+  ++round_;
+  Moments m = measure();
+  Effort chosen = effort();
+  if (!options_.fixed_particles && m.found > 1) {
+    double factor = 1;
+    while (m.variance / factor > kQuiet &&
+           static_cast<double>(chosen.particles) < static_cast<double>(options_.most_particles) &&
+           work_of(200, chosen) < options_.most_work / 4) {
+      factor *= 2;
+      chosen.particles *= 2;
+    }
+    if (factor > 1 && options_.law_ratio > 0)
+      chosen.law_particles =
+          std::min(options_.most_law_particles,
+                   std::max(chosen.law_particles,
+                            static_cast<std::size_t>(options_.law_ratio * static_cast<double>(chosen.particles))));
+    if (factor > 1) {
+      efforts_.push_back(chosen);
+      m = measure();
+    }
+  }
+  noise_ = std::sqrt(m.variance);
+  width_ = std::clamp(2.2 * noise_, 0.8, 1.6);
+}
+
+// Samples of all efforts of the same family, the current one as the first group.
+std::vector<Sample> Rounds::usable() const {
+  std::vector<Sample> out;
+  double top = 0;
+  std::vector<double> values;
+  for (const Taken& t : taken_)
+    if (t.effort + 1 == efforts_.size() && region_.from(t.z).norm() < kTrusted * width_) values.push_back(t.value);
+  if (values.empty()) return out;
+  top = height(values);
+  std::vector<std::size_t> groups(efforts_.size(), 0);
+  const Effort& now = efforts_.back();
+  std::size_t count = 0;
+  for (std::size_t e = 0; e + 1 < efforts_.size(); ++e)
+    if (efforts_[e].particles == now.particles) groups[e] = ++count;
+  for (const Taken& t : taken_) {
+    const bool current = t.effort + 1 == efforts_.size();
+    if (!current && groups[t.effort] == 0) continue;
+    if (region_.from(t.z).norm() > kTrusted * width_ || (current && t.value < top - 2 * depth(box_.size()))) continue;
+    out.push_back({t.z, t.value, 1, current ? 0 : groups[t.effort]});
+  }
+  return out;
+}
+
+// The polynomial through all that is known, and its top; false where there is none in the region. Of samples on one
+// side of a bound a quadratic tells more than a cubic.
+bool Rounds::look() {
+  const auto samples = usable();
+  auto f = Polynomial::through(samples, region_, degree(samples.size()));
+  if (!f) return false;
+  Top top = top_of(*f, region_, box_, {.most = 2 * width_});
+  if (std::ranges::any_of(top.bound, [](int at) { return at != 0; })) {
+    f = Polynomial::through(samples, region_, 2);
+    top = top_of(*f, region_, box_, {.most = 2 * width_});
+  }
+  const auto covariance = covariance_at(*f, region_, top);
+  if (!covariance || !top.interior) return false;
+  // A top above all samples is one that the polynomial made up.
+  const double highest = std::ranges::max_element(samples, {}, &Sample::value)->value;
+  if (top.value > highest + 3 * std::sqrt(f->noise()) + 1) return false;
+  MatrixXd error = error_of(*f, region_, top, *covariance);
+  fit_ = Fit{*f, region_, std::move(top), *covariance, std::move(error)};
+  evaluate_.tell(options_.name, box_.theta(fit_->top.z), fit_->top.value);
+  return true;
+}
+
+double Rounds::wanted(Index i) const {
+  if (options_.tolerance) return *options_.tolerance / box_.scale[i];
+  return options_.share * std::sqrt(fit_->covariance(i, i));
+}
+
+double Rounds::error_over_wanted() const {
+  double worst = 0;
+  for (Index i = 0; i < box_.size(); ++i)
+    if (fit_->covariance(i, i) > 0) worst = std::max(worst, std::sqrt(fit_->error(i, i)) / wanted(i));
+  return worst;
+}
+
+double Rounds::largest_share() const {
+  double worst = 0;
+  for (Index i = 0; fit_ && i < box_.size(); ++i)
+    if (fit_->covariance(i, i) > 0) worst = std::max(worst, std::sqrt(fit_->error(i, i) / fit_->covariance(i, i)));
+  return worst;
+}
+
+bool Rounds::refine() {
+  work_ = 0;
+  choose_particles();
+  const std::size_t few = std::max<std::size_t>(48, Polynomial::terms(region_.widths.size(), 3) * 5 / 2);
+  std::size_t count = few;
+  int lost = 0;
+  for (int batch = 0; batch < kMostBatches; ++batch) {
+    take("sample", design(count, width_));
+    if (!look()) {
+      if (++lost > 2 || !settle()) return false;
+      continue;
+    }
+    const bool right = follow(*fit_);
+    const double missing = error_over_wanted();
+    if (missing <= 1 && (right || batch > 2)) return true;
+    if (!options_.tolerance && work_ > options_.most_work) return false;
+    // Many samples are for a region that is right.
+    count = few;
+    if (!right && batch < kMostBatches / 2) continue;
+    const double more = static_cast<double>(usable().size()) * std::clamp(1.1 * missing * missing - 1, 0.25, 3.0);
+    count = std::max<std::size_t>(24, static_cast<std::size_t>(more));
+  }
+  return false;
+}
+
+std::optional<Shift> Rounds::shift(const Effort& finer) {
+  const double n = std::pow(std::max(noise_, 0.05) / (kShiftError * width_), 2);
+  const auto count = static_cast<std::size_t>(std::clamp(n, 3.0 * static_cast<double>(box_.size() + 1) + 6, 400.0));
+  tried_ = finer;
+  tried_samples_ = values_at("finer", design(count, width_), finer);
+  if (tried_samples_.size() < count / 2) return {};
+  std::vector<Sample> samples = usable();
+  std::size_t group = 1;
+  for (const Sample& s : samples) group = std::max(group, s.group + 1);
+  for (const Taken& t : tried_samples_)
+    if (region_.from(t.z).norm() <= kTrusted * width_) samples.push_back({t.z, t.value, 1, group});
+  const auto f = Polynomial::through(samples, region_, degree(samples.size()));
+  if (!f) return {};
+  const MatrixXd to_z = fit_->covariance * region_.inverse().transpose();
+  return Shift{to_z * f->offset_gradient(group), to_z * f->offset_error(group) * to_z.transpose()};
+}
+
+void Rounds::adopt(const Shift& by) {
+  efforts_.push_back(tried_);
+  for (Taken& t : tried_samples_) t.effort = efforts_.size() - 1;
+  taken_.insert(taken_.end(), tried_samples_.begin(), tried_samples_.end());
+  region_.centre = box_.inside(fit_->top.z + by.z);
+}
+
+int Rounds::degree(std::size_t samples) const {
+  return samples >= 2 * Polynomial::terms(region_.widths.size(), 3) ? 3 : 2;
+}
+
+// Proportional to M and N, and to the number of steps.
+double Rounds::work_of(std::size_t samples, const Effort& e) const {
+  const double particles = static_cast<double>(e.particles) / static_cast<double>(sample_effort_.particles);
+  return static_cast<double>(samples) * sample_work_ * particles * std::exp2(e.level - sample_effort_.level);
+}
+
+void Rounds::begin_again() {
+  std::erase_if(taken_, [&](const Taken& t) { return t.effort + 1 != efforts_.size(); });
+  for (Taken& t : taken_) t.effort = 0;
+  efforts_ = {effort()};
+}
+}  // namespace mckean::search

@@ -1,0 +1,134 @@
+"""The default fit as a user meets it: engines, tables, exit statuses, stops and progress."""
+
+import json
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+from program import MODELS, PROGRAM, ProgramTest
+
+# Two coupled components, with noise in one: no exact likelihood.
+KINETIC = """\
+name = "kinetic"
+[state]
+x = 1.0
+v = 0.0
+[parameters]
+k = { start = 2.0, lower = 0 }
+K = { start = 0.3, lower = 0 }
+[constants]
+tau = 0.2
+[interaction]
+xbar = "x'"
+[drift]
+x = "v"
+v = "-k*x - 0.7*v + K*(xbar - x)"
+[diffusion]
+x = 0
+v = "0.5"
+[observation]
+y = "normal(x, tau)"
+"""
+QUICK = ("--levels", "3:3", "--starts", 1)
+
+
+class Search(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("m.toml", KINETIC)
+        self.succeed("simulate", "m.toml", "--times", "0.5:0.5:30", "--set", "k=1", "--set", "K=0.6", "--out", "d.csv")
+
+    def test_result(self):
+        result = self.json("fit", "m.toml", "d.csv", *QUICK, "--no-run")
+        self.assertEqual((result["engine"], result["estimator"], result["converged"]), ("particles", "search", True))
+        self.assertEqual((result["cells"], result["replicates"], result["levels"]), ([], None, [3, 3]))
+        k = result["estimate"]["k"]
+        self.assertLess(abs(k["value"] - 1), 4 * k["std_error"])
+        self.assertLess(k["mc_se"], 0.11 * k["std_error"])
+        self.assertAlmostEqual(result["covariance"][0][0] ** 0.5, k["std_error"], places=9)
+        self.assertEqual(result["maxima"][0]["estimate"]["k"], k["value"])
+        # The log-likelihood in the table is that of loglik.
+        values = [word for name, e in result["estimate"].items() for word in ("--set", f"{name}={e['value']!r}")]
+        at = self.json("loglik", "m.toml", "d.csv", "--level", 3, *values)["loglik"]
+        error = (at["se"] ** 2 + result["loglik"]["se"] ** 2) ** 0.5
+        self.assertLess(abs(at["value"] - result["loglik"]["value"]), 4 * error + 0.05)
+
+    def test_table(self):
+        done = self.run_program("fit", "m.toml", "d.csv", *QUICK, "--run", "r")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"\nk +\S+ +\S+ +\S+ +\S+ to \S+\n(.*\n)*search, level 3, \d+ particles, \d+ evaluations, seed 1; ")
+
+    def test_not_converged(self):
+        done = self.run_program("fit", "m.toml", "d.csv", *QUICK, "--particles", 2, "--no-run", "--json")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertFalse(json.loads(done.stdout)["converged"])
+        done = self.run_program("fit", "m.toml", "d.csv", *QUICK, "--particles", 2, "--no-run")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("NOT CONVERGED", done.stdout)
+
+    def test_budget(self):
+        done = self.run_program("fit", "m.toml", "d.csv", "--tolerance", 1e-6, "--budget", "1s", "--no-run", "--json")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        result = json.loads(done.stdout)
+        self.assertIn("the time granted was used up", " ".join(result["warnings"]))
+        self.assertLess(result["seconds"], 20)
+
+    def test_bound(self):
+        self.succeed("simulate", "m.toml", "--times", "0.5:0.5:30", "--set", "k=1", "--set", "K=0.001", "--out", "z.csv", "--seed", 4)
+        result = self.json("fit", "m.toml", "z.csv", *QUICK, "--no-run")
+        K = result["estimate"]["K"]
+        if "at_bound" in K:
+            self.assertEqual((K["value"], K["at_bound"], K["lower"], K["std_error"], K["mc_se"]), (0, "lower", 0, None, None))
+            self.assertTrue(any(re.match("K: at its bound 0, below ", w) for w in result["warnings"]), result["warnings"])
+        else:
+            self.assertEqual(K["lower"], 0)
+        self.assertGreater(K["upper"], 0)
+
+    def test_far_starts_are_not_refused(self):
+        """Phases that follow θ, with a start ten of their standard deviations away at the end."""
+        model = MODELS / "kuramoto.toml"
+        self.succeed("simulate", model, "--times", 40, "--set", "K=-1", "--set", "theta=0.3", "--out", "k.csv")
+        for engine in ("quadrature", "particles"):
+            result = self.json("fit", model, "k.csv", "--set", "K=-1", "--set", "theta=1", "--engine", engine, "--levels", "3:3", "--no-run")
+            theta = result["estimate"]["theta"]
+            self.assertLess(abs(theta["value"] - 0.3), 4 * theta["std_error"], engine)
+
+    def test_stopped(self):
+        """Ctrl-C prints the best there is, and the run goes on later to the same result."""
+        command = ("fit", "m.toml", "d.csv", "--tolerance", "0.0005", "--levels", "3:3")
+        process = subprocess.Popen([PROGRAM, *command, "--run", "r"], cwd=self.directory, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        time.sleep(2.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        if process.returncode == 0:
+            self.skipTest("the fit was faster")
+        self.assertEqual(process.returncode, 130, err)
+        self.assertIn("NOT CONVERGED", out)
+        self.assertRegex(out, r"\nk +[0-9.]+ ")
+        self.assertIn("continue with 'mckean resume r'", err)
+        self.assertEqual(json.loads(self.succeed("runs", "r", "--json"))["runs"][0]["state"], "stopped")
+
+    def test_progress(self):
+        """Where stderr is no terminal too: what is done, and the best log-likelihood so far."""
+        done = self.run_program("fit", "m.toml", "d.csv", "--tolerance", "0.0005", "--budget", "4s", "--no-run")
+        self.assertRegex(done.stderr, r"mckean: (start \d|search|level \d)[^\n]* tasks, [^\n]*; log-likelihood -?[0-9]")
+
+    def test_which_estimator(self):
+        for options, estimator in (((), None), (("--replicates", 3), "stratified"), (("--particles", "l*L"), "stratified"),
+                                   (("--particles", "64"), "search"), (("--estimator", "quadrature"), None)):
+            with self.subTest(options):
+                result = self.json("fit", MODELS / "ou.toml", self.ou(), *options, "--levels", "2:2", "--no-run")
+                self.assertEqual(result["estimator"], estimator)
+                self.assertEqual(result["engine"], "quadrature" if estimator is None else "particles")
+
+    def ou(self):
+        if not (self.directory / "o.csv").exists():
+            self.succeed("simulate", MODELS / "ou.toml", "--times", 30, "--out", "o.csv")
+        return "o.csv"
+
+
+if __name__ == "__main__":
+    unittest.main()

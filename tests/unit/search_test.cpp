@@ -1,0 +1,347 @@
+// The search on functions whose maxima are known.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "unit/synthetic_likelihood.hpp"
+
+namespace mckean::search {
+namespace {
+
+const double kInfinity = std::numeric_limits<double>::infinity();
+
+// −½ (θ − c)ᵀ A (θ − c) − 100 with a correlated A: standard errors of 0.1 for each given the others.
+Synthetic parabola(int n, std::uint64_t seed = 1) {
+  Synthetic s;
+  s.seed = seed;
+  for (int i = 0; i < n; ++i) s.parameters.push_back({"p" + std::to_string(i + 1), i % 2 == 0 ? 2.0 : 0.5});
+  s.value = [n](std::span<const double> theta, const Effort&) -> std::optional<double> {
+    double sum = 0, before = 0;
+    for (int i = 0; i < n; ++i) {
+      const double u = (theta[static_cast<std::size_t>(i)] - 1) / 0.1;
+      sum += u * u + 0.8 * u * before;
+      before = u;
+    }
+    return -100 - sum / 2;
+  };
+  return s;
+}
+
+bool mentions(const Found& f, const std::string& words) {
+  return std::ranges::any_of(f.warnings, [&](const std::string& w) { return w.find(words) != std::string::npos; });
+}
+
+// The standard error of the first parameter of the parabola: the first entry of the inverse of a tridiagonal matrix.
+double first_error(int n) {
+  double d = 1;
+  for (int i = 1; i < n; ++i) d = 1 - 0.16 / d;
+  return 0.1 / std::sqrt(d);
+}
+
+TEST(Search, FindsParabolasInOneToSixDimensions) {
+  for (int n = 1; n <= 6; ++n) {
+    double z = 0, squares = 0, ratio = 0;
+    constexpr int kSeeds = 6;
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+      const Found f = parabola(n, seed).run();
+      EXPECT_TRUE(f.converged) << n;
+      EXPECT_TRUE(f.warnings.empty()) << n << ": " << (f.warnings.empty() ? "" : f.warnings[0]);
+      for (std::size_t i = 0; i < f.theta.size(); ++i) {
+        ASSERT_TRUE(f.intervals[i].std_error);
+        EXPECT_LE(f.mc_se[i], 0.12 * *f.intervals[i].std_error);
+        const double one = (f.theta[i] - 1) / f.mc_se[i];
+        z += one, squares += one * one;
+      }
+      ratio += *f.intervals[0].std_error / first_error(n) / kSeeds;
+      EXPECT_NEAR(f.loglik, -100, 0.5) << n;
+    }
+    // z-scores of the estimates: false alarms 1 in 10 000 if they were independent; their errors are bounded above.
+    const double count = n * kSeeds;
+    EXPECT_LT(std::abs(z) / std::sqrt(count), 4) << n;
+    EXPECT_LT(squares / count, 1 + 4 * std::sqrt(2 / count)) << n;
+    EXPECT_NEAR(ratio, 1, 0.08) << n;
+  }
+}
+
+TEST(Search, SkewedLikelihoodHasItsMaximumWhereItIs) {
+  // That of the rate of 30 exponential times with mean 1: n log θ − n θ, standard error 0.18, third derivative 0.37.
+  double z = 0, error = 0;
+  constexpr int kSeeds = 12;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    Synthetic s;
+    s.seed = seed;
+    s.parameters = {{"rate", 2.5, 0.0}};
+    s.value = [](std::span<const double> theta, const Effort&) -> std::optional<double> {
+      return 30 * std::log(theta[0]) - 30 * theta[0];
+    };
+    const Found f = s.run();
+    EXPECT_TRUE(f.converged);
+    z += (f.theta[0] - 1) / f.mc_se[0] / kSeeds;
+    error += *f.intervals[0].std_error / kSeeds;
+  }
+  EXPECT_LT(std::abs(z), 1.2);  // standard error 0.29: 4 of them
+  EXPECT_NEAR(error, 1 / std::sqrt(30), 0.15 / std::sqrt(30));
+}
+
+TEST(Search, FollowsACurvedRidge) {
+  Synthetic s;
+  s.parameters = {{"a", 3.0}, {"b", 0.3}};
+  s.value = [](std::span<const double> t, const Effort&) -> std::optional<double> {
+    const double across = (t[1] - t[0] * t[0]) / 0.05, along = (t[0] - 1) / 0.2;
+    return -(across * across + along * along) / 2;
+  };
+  const Found f = s.run();
+  EXPECT_TRUE(f.converged);
+  EXPECT_NEAR(f.theta[0], 1, std::max(4 * f.mc_se[0], 0.05));
+  EXPECT_NEAR(f.theta[1], 1, std::max(4 * f.mc_se[1], 0.1));
+}
+
+// K² in place of a parabola that has its maximum beyond the bound.
+Synthetic at_bound() {
+  Synthetic s;
+  s.parameters = {{"K", 0.4, 0.0}, {"mu", 2.0}};
+  s.value = [](std::span<const double> t, const Effort&) -> std::optional<double> {
+    const double k = (t[0] + 0.05) / 0.1, m = (t[1] - 1) / 0.1;
+    return -(k * k + m * m) / 2;
+  };
+  return s;
+}
+
+TEST(Search, MaximumAtABoundHasAOneSidedInterval) {
+  const Found f = at_bound().run();
+  EXPECT_TRUE(f.converged);
+  EXPECT_EQ(f.theta[0], 0);
+  EXPECT_EQ(f.intervals[0].at_bound, AtBound::lower);
+  EXPECT_FALSE(f.intervals[0].std_error);
+  EXPECT_EQ(f.intervals[0].lower, 0);
+  // (K + 0.05)² − 0.05² = 2.71 · 0.1²
+  EXPECT_NEAR(*f.intervals[0].upper, std::sqrt(0.027055 + 0.0025) - 0.05, 0.015);
+  EXPECT_TRUE(mentions(f, "at its bound 0, below"));
+  EXPECT_NEAR(f.theta[1], 1, 4 * f.mc_se[1]);
+  EXPECT_NEAR(*f.intervals[1].std_error, 0.1, 0.01);
+}
+
+TEST(Search, IntervalOfAParameterNearItsBoundEndsThere) {
+  Synthetic s = at_bound();
+  s.value = [](std::span<const double> t, const Effort&) -> std::optional<double> {
+    const double k = (t[0] - 0.1) / 0.1, m = (t[1] - 1) / 0.1;
+    return -(k * k + m * m) / 2;
+  };
+  const Found f = s.run();
+  EXPECT_TRUE(f.converged);
+  EXPECT_EQ(f.intervals[0].at_bound, AtBound::none);
+  EXPECT_EQ(f.intervals[0].lower, 0);
+  EXPECT_NEAR(*f.intervals[0].upper, 0.1 + 0.196, 0.04);
+}
+
+TEST(Search, FlatDirectionHasNoStandardError) {
+  Synthetic s;
+  s.parameters = {{"a", 2.0}, {"b", 1.0}, {"c", 3.0}};
+  s.value = [](std::span<const double> t, const Effort&) -> std::optional<double> {
+    const double sum = (t[0] + t[1] - 2) / 0.1, c = (t[2] - 1) / 0.2;
+    return -(sum * sum + c * c) / 2;
+  };
+  const Found f = s.run();
+  EXPECT_TRUE(mentions(f, "not determined"));
+  for (const std::size_t i : {0, 1}) {
+    EXPECT_FALSE(f.intervals[i].std_error);
+    EXPECT_FALSE(f.intervals[i].lower);
+    EXPECT_FALSE(f.intervals[i].upper);
+  }
+  ASSERT_TRUE(f.intervals[2].std_error);
+  EXPECT_NEAR(*f.intervals[2].std_error, 0.2, 0.03);
+  EXPECT_NEAR(f.theta[2], 1, 4 * f.mc_se[2]);
+  EXPECT_EQ(std::ranges::count_if(f.warnings, [](const std::string& w) { return w.find("not determined") == 0; }), 1);
+}
+
+// Two maxima, at 1 and at −1, the second lower by `below`.
+Synthetic two(double below) {
+  Synthetic s;
+  s.options.starts = 4;
+  s.parameters = {{"a", 0.7, -3.0, 3.0}};
+  s.value = [below](std::span<const double> t, const Effort&) -> std::optional<double> {
+    const auto peak = [&](double at) { return -std::pow((t[0] - at) / 0.1, 2) / 2; };
+    return std::max(peak(1), peak(-1) - below);
+  };
+  return s;
+}
+
+TEST(Search, ReportsBothOfTwoComparableMaxima) {
+  const Found f = two(1).run();
+  EXPECT_NEAR(f.theta[0], 1, 0.1);
+  ASSERT_EQ(f.maxima.size(), 2);
+  EXPECT_NEAR(f.maxima[1].theta[0], -1, 0.1);
+  EXPECT_NEAR(f.maxima[0].loglik - f.maxima[1].loglik, 1, 0.7);
+  EXPECT_TRUE(mentions(f, "maxima of comparable likelihood"));
+}
+
+TEST(Search, TakesTheBetterOfTwoMaxima) {
+  Synthetic s = two(30);
+  s.parameters[0].start = -0.7;
+  const Found f = s.run();
+  EXPECT_NEAR(f.theta[0], 1, 0.1);
+  EXPECT_EQ(f.maxima.size(), 1);
+}
+
+TEST(Search, FailuresInHalfOfTheSpaceDoNoHarm) {
+  Synthetic s = parabola(2);
+  const auto whole = s.value;
+  s.value = [whole](std::span<const double> t, const Effort& e) -> std::optional<double> {
+    return t[0] < 0.95 ? std::nullopt : whole(t, e);
+  };
+  const Found f = s.run();
+  EXPECT_NEAR(f.theta[0], 1, 0.1);
+  EXPECT_NEAR(f.theta[1], 1, 0.1);
+}
+
+TEST(Search, AStartWithoutLikelihoodIsLeftForOthers) {
+  Synthetic s = parabola(2);
+  const auto whole = s.value;
+  s.value = [whole](std::span<const double> t, const Effort& e) -> std::optional<double> {
+    return std::abs(t[0] - 2) < 0.02 && std::abs(t[1] - 0.5) < 0.02 ? std::nullopt : whole(t, e);
+  };
+  const Found f = s.run();
+  EXPECT_TRUE(f.converged);
+  EXPECT_NEAR(f.theta[0], 1, 0.1);
+}
+
+TEST(Search, NoLikelihoodAnywhereIsAnError) {
+  Synthetic s = parabola(1);
+  s.value = [](std::span<const double>, const Effort&) -> std::optional<double> { return std::nullopt; };
+  EXPECT_THROW(s.run(), NumericalError);
+}
+
+TEST(Search, CoarseStepsThatExplodeAreLeftBehind) {
+  Synthetic s = parabola(2);
+  const auto whole = s.value;
+  s.value = [whole](std::span<const double> t, const Effort& e) -> std::optional<double> {
+    return e.level < 6 ? std::nullopt : whole(t, e);
+  };
+  const Found f = s.run();
+  EXPECT_TRUE(f.converged);
+  EXPECT_EQ(f.effort.level, 6);
+  EXPECT_NEAR(f.theta[0], 1, 0.1);
+}
+
+// Euler's steps move the maximum by `shift` standard errors × 2^(4 − level).
+Synthetic biased(double shift) {
+  Synthetic s = parabola(2);
+  const auto whole = s.value;
+  s.value = [whole, shift](std::span<const double> t, const Effort& e) {
+    const double moved[] = {t[0] - 0.1 * shift * std::exp2(4 - e.level), t[1]};
+    return whole(moved, e);
+  };
+  return s;
+}
+
+TEST(Search, GoesOnWithFinerStepsWhileTheyMoveTheMaximum) {
+  const Found f = biased(1.0).run();
+  EXPECT_TRUE(f.converged);
+  EXPECT_GE(f.effort.level, 5);
+  EXPECT_NEAR(f.theta[0], 1, 0.1 * std::exp2(4 - f.effort.level) + 4 * f.mc_se[0]);
+  EXPECT_GE(biased(4).run().effort.level, 7);
+  EXPECT_EQ(biased(0.05).run().effort.level, 4);
+}
+
+TEST(Search, SaysByHowMuchStepsStillMatter) {
+  Synthetic s = biased(1.5);
+  s.options.levels = {4, 5};
+  const Found f = s.run();
+  EXPECT_TRUE(mentions(f, "Euler's steps still matter"));
+  EXPECT_FALSE(f.converged);
+}
+
+TEST(Search, GoesOnWithALargerLawWhileThatMovesTheMaximum) {
+  Synthetic s = parabola(2);
+  s.options.law = true;
+  const auto whole = s.value;
+  s.value = [whole](std::span<const double> t, const Effort& e) {
+    const double moved[] = {t[0] - 0.1 * 4000 / static_cast<double>(e.law_particles), t[1]};
+    return whole(moved, e);
+  };
+  const Found f = s.run();
+  EXPECT_TRUE(f.converged);
+  EXPECT_GE(f.effort.law_particles, 4096);
+  EXPECT_NEAR(f.theta[0], 1, 0.1 * 0.8 + 4 * f.mc_se[0]);
+}
+
+TEST(Search, NoiseThatHidesTheMaximumIsSaid) {
+  Synthetic s = parabola(2);
+  s.noise = 4e6;  // a standard deviation of 16 with the most particles
+  const Found f = s.run();
+  EXPECT_FALSE(f.converged);
+  EXPECT_FALSE(f.warnings.empty());
+}
+
+TEST(Search, TooFewParticlesByHandAreSaid) {
+  Synthetic s = parabola(2);
+  s.options.particles = 8;  // a standard deviation of 3.5
+  const Found f = s.run();
+  EXPECT_FALSE(f.converged);
+  EXPECT_TRUE(mentions(f, "filters of 8 particles are too few"));
+}
+
+TEST(Search, StoppedOrOutOfTimeItTellsWhatItHas) {
+  const std::size_t all = [] {
+    Synthetic s = parabola(2);
+    s.run();
+    return s.runner.batches;
+  }();
+  for (std::size_t after = 20; after < all; ++after) {
+    SerialRunner stopped, timed;
+    stopped.stop_after = timed.time_after = after;
+    const Found a = parabola(2).run(stopped), b = parabola(2).run(timed);
+    EXPECT_TRUE(a.stopped);
+    EXPECT_FALSE(a.converged);
+    EXPECT_FALSE(b.converged);
+    EXPECT_TRUE(mentions(b, "time granted"));
+    EXPECT_EQ(a.theta.size(), 2);
+    for (const double v : a.theta) EXPECT_TRUE(std::isfinite(v));
+  }
+  SerialRunner at_once;
+  at_once.stop_after = 0;
+  EXPECT_THROW(parabola(2).run(at_once), Stopped);
+}
+
+TEST(Search, ToleranceIsThatOfEveryParameter) {
+  Synthetic s = parabola(2);
+  s.options.tolerance = 0.003;
+  const Found f = s.run();
+  EXPECT_TRUE(f.converged);
+  for (const double e : f.mc_se) EXPECT_LE(e, 0.003);
+}
+
+TEST(Search, TheSameSeedGivesTheSameBits) {
+  const Found a = parabola(3, 5).run(), b = parabola(3, 5).run(), c = parabola(3, 6).run();
+  EXPECT_EQ(a.theta, b.theta);
+  EXPECT_EQ(a.mc_se, b.mc_se);
+  EXPECT_NE(a.theta, c.theta);
+}
+
+TEST(Search, ImplausibleStartsAreTempered) {
+  // A start whose likelihood is all noise: the variance grows with the distance from the maximum.
+  Synthetic s = parabola(2);
+  double lowest = 1;
+  s.value = [&lowest, whole = s.value](std::span<const double> t, const Effort& e) -> std::optional<double> {
+    lowest = std::min(lowest, e.temper);
+    return 40 * *whole(t, e);
+  };
+  s.noise = 1e5;
+  s.run();
+  EXPECT_LT(lowest, 1);
+}
+
+TEST(Records, ArePackedAndUnpacked) {
+  const Record r{7, {{1.5, -2}, {5, 256, 512, 0.25}}, {{}, "no such thing", 12}};
+  const auto back = unpack(pack(r), 2);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->serial, 7);
+  EXPECT_EQ(back->request.theta, r.request.theta);
+  EXPECT_EQ(back->request.effort, r.request.effort);
+  EXPECT_FALSE(back->value.loglik);
+  EXPECT_EQ(back->value.problem, "no such thing");
+  EXPECT_EQ(unpack(pack({0, {{1}, {}}, {-3.5, "", 0}}), 1)->value.loglik, -3.5);
+  EXPECT_FALSE(unpack(std::vector<double>{1, 2}, 1));
+}
+}  // namespace
+}  // namespace mckean::search
