@@ -32,8 +32,11 @@ std::string shown(const Json& v) {
 }
 
 std::string settings_table(const Json& settings) {
-  Table t{"Settings; 0 and “not given” mean: chosen by the program", {"setting", "value"}, {}, 2};
-  for (const auto& [key, value] : settings.items()) t.rows.push_back({code(key), shown(value)});
+  Table t{"Settings; “not given”: chosen by the program, or of no use to this fit", {"setting", "value"}, {}, 2};
+  for (const auto& [key, value] : settings.items()) {
+    const bool given = key == "seed" || !value.is_number() || value.get<double>() != 0;
+    t.rows.push_back({code(key), given ? shown(value) : "not given"});
+  }
   return to_html(t);
 }
 
@@ -75,12 +78,15 @@ std::string again_section(const Context& c) {
     const Json& result = run["result"];
     facts.rows.push_back(
         {"levels", fmt::format("{} to {}", result["levels"][0].get<int>(), result["levels"][1].get<int>())});
-    facts.rows.push_back({"replicates", number(result["replicates"].get<double>())});
-    facts.rows.push_back({"particle-steps", number(result["particle_steps"].get<double>())});
-    if (result["particles"].get<double>() > 0) {
-      facts.rows.push_back({"particles of the smoother, M", number(result["particles"].get<double>())});
-      facts.rows.push_back({"particles of the law, N", number(result["law_particles"].get<double>())});
-    }
+    const auto add = [&](const char* name, const char* key) {
+      if (const auto at = result.find(key); at != result.end() && at->is_number())
+        facts.rows.push_back({name, number(at->get<double>())});
+    };
+    add("replicates", "replicates");
+    add("evaluations of the likelihood", "evaluations");
+    add(c.facts.quadrature ? "grid steps" : "particle-steps", "particle_steps");
+    add(c.facts.search ? "particles of the filter, M" : "particles of the smoother, M", "particles");
+    add("particles of the law, N", "law_particles");
   }
   out += to_html(facts) + settings_table(run["settings"]) + log_list(run["log"]);
   return out + fmt::format("<p>More of it: {} for every task, {} for this page, {} to go on.</p>\n",

@@ -8,7 +8,8 @@
 
 namespace mckean::report {
 
-inline constexpr double kSmoothingWork = 2e9, kLikelihoodWork = 2e9, kLawWork = 5e8, kTraceWork = 3e9;
+inline constexpr double kSmoothingWork = 2e9, kLikelihoodWork = 2e9, kFilterWork = 2e10, kLawWork = 5e8,
+                        kTraceWork = 3e9;
 
 // Operations of one Euler step of one particle.
 class Work {

@@ -104,8 +104,6 @@ std::string allocation(const Context& c, const std::vector<std::size_t>& shown) 
 }  // namespace
 
 std::string cells_section(const Context& c) {
-  if (c.input.plan.estimator == Estimator::quadrature)
-    return paragraph("Quadrature has no cells: nothing is drawn at random.");
   const auto& cells = c.facts.cells;
   if (cells.empty()) return paragraph("There are no replicates yet, and so no cells.");
   std::string out = table(c);

@@ -65,8 +65,6 @@ std::string against_cost(const Context& c, const std::vector<Running>& all, cons
 }  // namespace
 
 std::string convergence_section(const Context& c) {
-  if (c.input.plan.estimator == Estimator::quadrature)
-    return paragraph("Quadrature has no replicates: the estimate is one deterministic computation.");
   const auto all = convergence(c.input, c.facts);
   if (all.empty()) return paragraph("There are no replicates yet.");
   const auto shown = spread(c.facts.theta.size(), kMostParameters);

@@ -11,12 +11,24 @@ struct Advice {
   std::string_view about, text;  // a part of the warning; what to do
 };
 
+constexpr std::string_view kFlat =
+    "Along this combination the likelihood is flat. Fix one of its parameters as a constant, or observe more.";
+constexpr std::string_view kBound =
+    "The likelihood grows up to the bound. Widen it if it is not a fact about the system.";
+
 constexpr Advice kAdvice[] = {
+    {"stands out from its noise", "Raise --particles; or the data hardly determine the parameters."},
     {"not converged", "The search had not come to rest. Try other starts: --set, --starts."},
-    {"not identified",
-     "Along this combination the likelihood is flat. Fix one of its parameters as a constant, or observe "
-     "more."},
-    {"bound active", "The likelihood grows up to the bound. Widen it if it is not a fact about the system."},
+    {"not identified", kFlat},
+    {"likelihood does not change along", kFlat},
+    {"falls by less than 1.92",
+     "Fix the parameter as a constant, observe more, or give it a bound that is a fact about the system."},
+    {"bound active", kBound},
+    {"at its bound", kBound},
+    {"the search saw a log-likelihood", "Raise --particles and --law-particles, and compare with another --seed."},
+    {"no log-likelihood at the estimate", "Raise --particles, or look at the observation that it names."},
+    {"maxima of comparable likelihood", "The highest one is reported. The others are in run.json: maxima."},
+    {"still matter", "Go on to finer ones, or take the shift as an error of the estimate."},
     {"pilot and main phase disagree",
      "The likelihood is far from quadratic, or chains mix badly. Compare with another --seed, and look at the "
      "log-likelihood around the estimate."},
@@ -52,7 +64,7 @@ std::string diagnostics_section(const Context& c) {
     for (const auto& w : warnings) out += fmt::format("<li><strong>{}</strong>{}</li>\n", escaped(w), advice_for(w));
     out += "</ul>\n";
   }
-  if (c.facts.finished && c.input.plan.estimator != Estimator::quadrature) {
+  if (c.facts.finished && c.facts.chains) {
     const auto times = c.input.run["result"].value("reprojections", std::size_t{0});
     out +=
         paragraph(times == 0 ? std::string("No chain had to be returned to its start.")

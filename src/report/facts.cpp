@@ -9,6 +9,8 @@
 
 #include "estimate/information.hpp"
 #include "model/line.hpp"
+#include "model/symmetric.hpp"
+#include "search/box.hpp"
 
 namespace mckean::report {
 namespace {
@@ -21,12 +23,24 @@ std::optional<double> maybe(const Json& object, const char* key) {
   return at != object.end() && at->is_number() ? std::optional(at->get<double>()) : std::nullopt;
 }
 
-// What the pilot decided: the last of its numbers, that of the highest level.
+// What the pilot or the search decided: the last of its numbers, that of the highest level.
 std::optional<double> decided(const Json& run, const char* key) {
-  const Json pilot = run.value("notes", Json::object()).value("pilot", Json::object());
-  const auto at = pilot.find(key);
-  if (at == pilot.end() || !at->is_array() || at->empty() || !at->back().is_number()) return {};
-  return at->back().get<double>();
+  const Json& notes = run["notes"];
+  for (const char* who : {"pilot", "search"}) {
+    const Json note = notes.value(who, Json::object());
+    const auto at = note.find(key);
+    if (at != note.end() && at->is_array() && !at->empty() && at->back().is_number()) return at->back().get<double>();
+  }
+  return {};
+}
+
+MatrixXd matrix_of(const Json& rows, Index n) {
+  MatrixXd out = MatrixXd::Constant(n, n, std::nan(""));
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j < n; ++j)
+      if (const Json& v = rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]; v.is_number())
+        out(i, j) = v.get<double>();
+  return out;
 }
 
 std::vector<double> numbers(const Json& array) {
@@ -39,23 +53,65 @@ std::vector<double> numbers(const Json& array) {
 Facts::Facts(const Input& input) {
   finished = input.run["result"].is_object();
   read_estimates(input);
+  read_evaluations(input);
+  read_engine(input);
+  // Of a parameter that the data do not determine, or that a bound holds, a search does not know its own error either.
+  for (Estimate& e : estimates)
+    if (search && !e.std_error) e.mc_se.reset();
+  read_place(input);
+  read_information(input);
   read_sizes(input);
   read_tasks(input);
   read_cells(input);
-  if (finished) warnings = input.run["result"].value("warnings", std::vector<std::string>{});
+  if (!finished) return;
+  warnings = input.run["result"].value("warnings", std::vector<std::string>{});
+  converged = input.run["result"].value("converged", true);
 }
 
 void Facts::read_estimates(const Input& input) {
   const Json& from = finished ? input.run["result"]["estimate"] : input.run["estimate"];
-  bool known = !input.model.parameters().empty();
   for (const Parameter& p : input.model.parameters()) {
     const Json e = from.value(p.name, Json::object());
     estimates.push_back(
         {p.name, maybe(e, "value"), maybe(e, "mc_se"), maybe(e, "std_error"), maybe(e, "lower"), maybe(e, "upper")});
-    known = known && estimates.back().value;
+    const std::string bound = e.value("at_bound", "");
+    estimates.back().at_bound = bound == "lower" ? AtBound::lower : bound == "upper" ? AtBound::upper : AtBound::none;
+    // Of an unfinished run, 0 stands for an error that is not known.
+    if (!finished && estimates.back().mc_se == 0.0) estimates.back().mc_se.reset();
   }
+}
+
+void Facts::read_evaluations(const Input& input) {
+  const std::string& prefix = search::kTaskPrefix;
+  input.store.for_each_task([&](const Store::Row& row) {
+    if (!row.task.group.starts_with(prefix)) return;
+    if (auto record = search::unpack(row.value, estimates.size()))
+      evaluations.push_back({row.task.group.substr(prefix.size()), std::move(*record)});
+  });
+  std::ranges::stable_sort(evaluations, {}, [](const Evaluation& e) { return e.record.serial; });
+}
+
+// An unfinished run shows its engine by its tasks: one that tries quadrature first asks what it would cost.
+void Facts::read_engine(const Input& input) {
+  chains = input.plan.estimator != Estimator::search;
+  if (chains) return;
+  if (finished) {
+    quadrature = input.run["result"].value("engine", "") == "quadrature";
+    search = !quadrature;
+    return;
+  }
+  quadrature = input.plan.engine == Engine::quadrature;
+  input.store.for_each_task([&](const Store::Row& row) {
+    const std::string& group = row.task.group;
+    quadrature = quadrature || (group.starts_with("quadrature ") && !group.starts_with("quadrature cost"));
+  });
+  search =
+      !quadrature && (input.plan.engine == Engine::particles || input.model.dimension() > 1 || !evaluations.empty());
+}
+
+void Facts::read_place(const Input& input) {
   const Json pilot = input.run["notes"].value("pilot", Json::object());
-  if (known) {
+  if (!estimates.empty() && std::ranges::all_of(estimates, [](const Estimate& e) { return e.value.has_value(); })) {
     for (const Estimate& e : estimates) theta.push_back(*e.value);
     place = finished ? "the estimate" : "the estimate so far";
   } else if (pilot.contains("centre")) {
@@ -65,23 +121,45 @@ void Facts::read_estimates(const Input& input) {
     theta = input.model.start_values();
     place = "the start values, since there is no estimate yet";
   }
-  for (std::size_t p = 0; p < theta.size(); ++p) inside = inside && input.model.parameters()[p].contains(theta[p]);
+  const search::Box box(input.model.parameters());
+  const std::vector<double> within = box.theta(box.inside(box.from(theta)));
+  for (std::size_t p = 0; p < theta.size(); ++p) {
+    if (estimates[p].at_bound != AtBound::none) theta[p] = within[p];
+    inside = inside && input.model.parameters()[p].contains(theta[p]);
+  }
+}
+
+// The pilot's; else from the covariance of the result, where that of the parameters with a standard error has an
+// inverse.
+void Facts::read_information(const Input& input) {
+  const Json pilot = input.run["notes"].value("pilot", Json::object());
   const auto n = static_cast<Index>(theta.size());
   if (pilot.contains("information_on_line")) {
     const auto flat = numbers(pilot["information_on_line"]);
     if (flat.size() == static_cast<std::size_t>(n * n)) information = Eigen::Map<const MatrixXd>(flat.data(), n, n);
+    return;
   }
-  if (input.plan.estimator == Estimator::quadrature)
-    if (const auto task = input.store.find({"quadrature", 0});
-        task && task->size() >= static_cast<std::size_t>(3 + n + n * n))
-      information = on_line(input.model, theta, Eigen::Map<const MatrixXd>(task->data() + 3 + n, n, n));
+  if (!finished || !inside || !input.run["result"].value("covariance", Json()).is_array()) return;
+  std::vector<Index> known;
+  for (Index i = 0; i < n; ++i)
+    if (estimates[static_cast<std::size_t>(i)].std_error.value_or(0) > 0) known.push_back(i);
+  if (known.empty()) return;
+  const MatrixXd covariance = matrix_of(input.run["result"]["covariance"], n);
+  const auto part = inverse_if_positive(covariance(known, known), 1e-12);
+  if (!part) return;
+  MatrixXd all = MatrixXd::Zero(n, n);
+  all(known, known) = *part;
+  information = on_line(input.model, theta, all);
 }
 
 void Facts::read_sizes(const Input& input) {
   constexpr std::size_t kParticles = 100, kLawParticles = 500;
   const Json result = finished ? input.run["result"] : Json::object();
   const bool stratified = input.plan.estimator == Estimator::stratified;
-  const int asked = input.plan.estimator == Estimator::quadrature ? input.plan.quadrature_level
+  const std::optional<search::Effort> last =
+      search && !evaluations.empty() ? std::optional(evaluations.back().record.request.effort) : std::nullopt;
+  const int asked = last         ? last->level
+                    : !chains    ? input.plan.search.levels.first
                     : stratified ? input.plan.pilot.levels.value_or(std::pair(3, 3)).second
                                  : input.plan.replicated.highest;
   level =
@@ -91,7 +169,8 @@ void Facts::read_sizes(const Input& input) {
     const double n = of_result > 0 ? of_result : decided(input.run, key).value_or(0);
     return n > 0 ? static_cast<std::size_t>(n) : otherwise;
   };
-  particles = size("particles", kParticles), law_particles = size("law_particles", kLawParticles);
+  particles = size("particles", last ? last->particles : kParticles);
+  law_particles = size("law_particles", last ? last->law_particles : kLawParticles);
 }
 
 void Facts::read_tasks(const Input& input) {

@@ -35,30 +35,45 @@ struct CellDraws {
 struct Estimate {
   std::string name;
   std::optional<double> value, mc_se, std_error, lower, upper;
+  AtBound at_bound = AtBound::none;
+};
+
+// One likelihood of a search, and the group of tasks that it belongs to, without the prefix of all of them.
+struct Evaluation {
+  std::string group;
+  search::Record record;
 };
 
 struct Facts {
   explicit Facts(const Input&);
 
   bool finished = false;
+  bool converged = true;  // false only where the result says so
+  // What the fit was made by; all are false where an unfinished run has not chosen yet.
+  bool quadrature = false, search = false, chains = false;
   std::vector<Estimate> estimates;  // of the result, or so far; a line a parameter in any case
-  std::vector<double> theta;        // where everything is computed
+  std::vector<double> theta;        // where everything is computed: of a parameter at its bound, just inside
   std::string place;                // what that is: "the estimate"
   bool inside = true;               // θ is within its bounds
   int level = 0;
   std::size_t particles = 0, law_particles = 0;
-  std::optional<Eigen::MatrixXd> information;   // on the line, of stratified and quadrature
+  std::optional<Eigen::MatrixXd> information;   // on the line; 0 for parameters that have no standard error
   std::vector<Cell> cells;                      // of the result, or so far
   std::vector<CellDraws> draws;                 // by level, then p
   std::vector<std::vector<double>> replicates;  // estimates of paper and single, in order
   std::vector<double> replicate_steps;
   std::size_t replicate_count = 0;
+  std::vector<Evaluation> evaluations;  // of a search, in its order
   std::vector<std::string> warnings;
 
  private:
   void read_estimates(const Input&);
+  void read_engine(const Input&);
+  void read_place(const Input&);
+  void read_information(const Input&);
   void read_sizes(const Input&);
   void read_tasks(const Input&);
+  void read_evaluations(const Input&);
   void read_cells(const Input&);
 };
 }  // namespace mckean::report

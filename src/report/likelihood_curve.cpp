@@ -12,6 +12,7 @@
 #include "report/budget.hpp"
 #include "report/thin.hpp"
 #include "run/parallel.hpp"
+#include "search/box.hpp"
 
 namespace mckean::report {
 namespace {
@@ -20,8 +21,9 @@ using Eigen::Index, Eigen::VectorXd;
 
 constexpr std::size_t kPoints = 13;
 constexpr double kReach = 3;           // standard errors to either side
+constexpr double kNearTop = 6;         // log units
 constexpr double kGridStepWork = 400;  // operations of a move of one grid point
-constexpr std::size_t kMostFilter = 1024, kFewestFilter = 64, kMostRepeats = 8, kFewestRepeats = 2;
+constexpr std::size_t kMostFilter = 1024, kFewestFilter = 64, kMostRepeats = 8, kFewestRepeats = 4;
 
 // Where on the line the curve goes as its parameter moves by one.
 VectorXd direction(const Facts& f, std::size_t parameter, bool& ridge) {
@@ -50,22 +52,48 @@ struct Places {
   std::vector<std::vector<double>> theta;
 };
 
+// Points of a curve, by how many standard errors its parameter has moved. A search has its parabola in θ itself, which
+// ends at bounds; the others have it on the line.
+std::vector<std::vector<double>> points_along(const Context& c, const Curve& curve, const VectorXd& along) {
+  const Model& model = c.input.model;
+  const Facts& f = c.facts;
+  const auto p = static_cast<Index>(curve.parameter);
+  const Parameter& parameter = model.parameters()[curve.parameter];
+  const VectorXd u = to_line(model, f.theta), slope = slopes(model, u);
+  double low = -kReach, high = kReach;
+  if (f.search) {
+    low = std::max(low, (parameter.lower - f.theta[curve.parameter]) / curve.std_error);
+    high = std::min(high, (parameter.upper - f.theta[curve.parameter]) / curve.std_error);
+  }
+  const search::Box box(model.parameters());
+  std::vector<std::vector<double>> out;
+  for (std::size_t k = 0; k < kPoints; ++k) {
+    const double moved = (low + (high - low) * static_cast<double>(k) / (kPoints - 1)) * curve.std_error;
+    const VectorXd step = moved / std::abs(slope[p]) * along;
+    if (!f.search) {
+      out.push_back(from_line(model, u + step));
+      continue;
+    }
+    // Below an upper bound alone θ falls as its coordinate on the line grows.
+    const double sign = slope[p] < 0 ? -1 : 1;
+    const VectorXd z = box.from(f.theta) + (sign * slope.cwiseProduct(step)).cwiseQuotient(box.scale);
+    out.push_back(box.theta(box.inside(z)));
+  }
+  return out;
+}
+
 Places places(const Context& c) {
   Places out;
   const Facts& f = c.facts;
-  const VectorXd u = to_line(c.input.model, f.theta);
   std::vector<std::size_t> known;
   for (std::size_t p = 0; p < f.theta.size(); ++p)
     if (f.estimates[p].std_error && *f.estimates[p].std_error > 0) known.push_back(p);
   for (const std::size_t i : spread(known.size(), kMostCurves)) {
-    const std::size_t p = known[i];
-    Curve curve{p, *f.estimates[p].std_error, false, {}};
-    const VectorXd along = direction(f, p, curve.ridge);
-    const double slope = std::abs(c.input.model.parameters()[p].slope(u[static_cast<Index>(p)]));
-    for (std::size_t k = 0; k < kPoints; ++k) {
-      const double t = kReach * (2 * static_cast<double>(k) / (kPoints - 1) - 1);
-      out.theta.push_back(from_line(c.input.model, u + t * curve.std_error / slope * along));
-      curve.points.push_back({out.theta.back()[p], {}});
+    Curve curve{known[i], *f.estimates[known[i]].std_error, false, {}};
+    const VectorXd along = direction(f, curve.parameter, curve.ridge);
+    for (auto& theta : points_along(c, curve, along)) {
+      curve.points.push_back({theta[curve.parameter], {}});
+      out.theta.push_back(std::move(theta));
     }
     out.curves.push_back(std::move(curve));
   }
@@ -113,13 +141,14 @@ bool by_quadrature(const Context& c, const Places& at, Curves& out) {
 void by_filters(const Context& c, const Places& at, Curves& out) {
   const Work work(c.problem, false);
   const double n = static_cast<double>(at.theta.size());
+  const std::size_t most = c.facts.search ? std::max(kMostFilter, c.facts.particles) : kMostFilter;
   const auto afford = [&] {
     for (out.level = c.facts.level; out.level >= 0; --out.level)
-      for (out.particles = kMostFilter; out.particles >= kFewestFilter; out.particles /= 2)
+      for (out.particles = most; out.particles >= kFewestFilter; out.particles /= 2)
         for (out.repeats = kMostRepeats; out.repeats >= kFewestRepeats; out.repeats /= 2)
           if (work.iteration(c.problem, out.level, out.particles, out.particles) * n *
                   static_cast<double>(out.repeats) <=
-              kLikelihoodWork)
+              kFilterWork)
             return true;
     return false;
   };
@@ -166,6 +195,15 @@ void by_filters(const Context& c, const Places& at, Curves& out) {
       point.error = std::sqrt(squares / (count - 1) / count);
     }
 }
+
+// Where the likelihood has fallen little: of the errors there, the root of the mean square.
+double noise_near_top(const Curves& curves) {
+  double squares = 0, count = 0;
+  for (const Curve& curve : curves.curves)
+    for (const CurvePoint& p : curve.points)
+      if (p.relative && *p.relative > -kNearTop) squares += p.error * p.error, ++count;
+  return count > 0 ? std::sqrt(squares / count) : 0;
+}
 }  // namespace
 
 Curves likelihood_curves(const Context& c) {
@@ -175,12 +213,14 @@ Curves likelihood_curves(const Context& c) {
     return out;
   }
   const Places at = places(c);
+  if (at.curves.empty()) return out;
   out.curves = at.curves;
   try {
     if (!by_quadrature(c, at, out)) by_filters(c, at, out);
   } catch (const NumericalError& e) {
     out.problem = e.what();
   }
+  out.noise = noise_near_top(out);
   return out;
 }
 }  // namespace mckean::report

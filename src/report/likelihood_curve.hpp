@@ -32,6 +32,7 @@ struct Curves {
   int level = 0;
   std::optional<double> centre;  // log-likelihood there
   std::vector<Curve> curves;     // of the parameters that have a standard error, a few of them
+  double noise = 0;              // typical Monte Carlo error of a point near the top
   std::string problem;           // why there are none
 };
 

@@ -12,6 +12,9 @@
 namespace mckean::report {
 namespace {
 
+// Log units, where the 95 % interval is a matter of 1.92: the reader is told; a search's curves are left out.
+constexpr double kMuchNoise = 0.4, kMostNoise = 0.7;
+
 std::string chart_of(const Context& c, const Curves& curves, const Curve& curve,
                      std::vector<std::vector<double>>& rows) {
   const std::string& name = c.input.model.parameters()[curve.parameter].name;
@@ -20,10 +23,11 @@ std::string chart_of(const Context& c, const Curves& curves, const Curve& curve,
   Points line, parabola;
   std::vector<double> x, low, high;
   for (const CurvePoint& p : curve.points) {
-    // The parabola is one on the line, where a bounded parameter is unbounded.
+    // The parabola of a search is one in θ; the others' is one on the line, where a bounded parameter is unbounded.
     const double u = parameter.to_line(p.value) - parameter.to_line(centre);
     const double se = curve.std_error / std::abs(parameter.slope(parameter.to_line(centre)));
-    parabola.emplace_back(p.value, -u * u / (2 * se * se));
+    const double away = c.facts.search ? (p.value - centre) / curve.std_error : u / se;
+    parabola.emplace_back(p.value, -away * away / 2);
     rows.push_back({static_cast<double>(curve.parameter + 1), p.value, p.relative.value_or(std::nan("")), p.error,
                     parabola.back().second});
     if (!p.relative) continue;
@@ -57,24 +61,29 @@ std::string likelihood_section(const Context& c) {
                          ? "No parameter has a standard error, so that there is no range to look at; 'mckean profile "
                            "--range' takes one."
                          : "Standard errors, and with them the range to look at, are known at the end of the run.");
+  if (c.facts.search && curves.noise > kMostNoise)
+    return fmt::format(
+        "<p>Curves are left out: the filters that a report can afford ({} of {} particles at each point) have an error "
+        "of {} log units, more than a curve would show. <a href=\"#search\">Search</a> shows the samples that the "
+        "estimate comes from; {} takes more particles.</p>\n",
+        curves.repeats, curves.particles, short_number(curves.noise, 2), code("mckean profile"));
   std::string charts;
   std::vector<std::vector<double>> rows;
-  bool ridge = false, missing = false, noisy = false;
+  bool ridge = false, missing = false;
   for (const Curve& curve : curves.curves) {
     charts += chart_of(c, curves, curve, rows);
     ridge = ridge || curve.ridge;
-    for (const CurvePoint& p : curve.points) {
-      missing = missing || !p.relative;
-      noisy = noisy || p.error > 1;
-    }
+    for (const CurvePoint& p : curve.points) missing = missing || !p.relative;
   }
   if (curves.curves.size() < c.facts.theta.size())
     out += fmt::format("<p>Shown are {} of {} parameters{}.</p>\n", curves.curves.size(), c.facts.theta.size(),
                        curves.curves.size() < kMostCurves ? "; the others have no standard error" : "");
-  if (noisy)
+  if (curves.noise > kMuchNoise)
     out += "<p>Bars are wide: the filters of a report are too small for this likelihood; " + code("mckean profile") +
            " takes more.</p>\n";
-  if (missing) out += "<p>Where the curve is interrupted, no particle explains the data.</p>\n";
+  if (missing)
+    out += fmt::format("<p>Where the curve is interrupted, {}.</p>\n",
+                       curves.quadrature ? "quadrature has no value" : "no particle explains the data");
   std::string caption = curves.quadrature ? fmt::format("Exact, by quadrature at level {}.", curves.level)
                                           : fmt::format(
                                                 "By {} particle filters of {} particles at each point, with the "

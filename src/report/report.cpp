@@ -14,6 +14,26 @@ struct Section {
   std::string html;
 };
 
+// Engine and estimator, with the sizes that a result has.
+std::string made_by(const Context& c) {
+  const Facts& f = c.facts;
+  const auto result = f.finished ? c.input.run["result"] : nlohmann::ordered_json::object();
+  const auto number_of = [&](const char* key, const char* what) {
+    const auto at = result.find(key);
+    return at != result.end() && at->is_number() ? fmt::format(", {} {}", at->dump(), what) : std::string();
+  };
+  const std::string level = f.finished ? fmt::format(", level {}", f.level) : "";
+  if (f.quadrature) return "Made by quadrature, which has the likelihood exactly" + level;
+  if (f.search)
+    return "Made by a search by the likelihood of particle filters" + level + number_of("particles", "particles") +
+           number_of("evaluations", "evaluations");
+  if (f.chains)
+    return fmt::format("Made by the estimator {} along chains of particle smoothers",
+                       code(c.input.run["settings"]["estimator"].get<std::string>())) +
+           number_of("replicates", "replicates");
+  return "Neither quadrature nor particles was chosen yet";
+}
+
 std::string header(const Context& c) {
   const auto& run = c.input.run;
   const std::size_t n = c.facts.warnings.size();
@@ -22,10 +42,14 @@ std::string header(const Context& c) {
     status += n == 0   ? ", no warnings"
               : n == 1 ? ", <a href=\"#diagnostics\">one warning</a>"
                        : fmt::format(", <a href=\"#diagnostics\">{} warnings</a>", n);
-  return fmt::format("<header>\n<h1>Fit of {}</h1>\n<p>Run {}, begun {}: {}. Estimator {}, seed {}.</p>\n</header>\n",
-                     escaped(c.input.model.name()), code(run["run"].get<std::string>()),
-                     escaped(run["created"].get<std::string>()), status,
-                     escaped(run["settings"]["estimator"].get<std::string>()), c.input.plan.seed);
+  std::string out = fmt::format("<header>\n<h1>Fit of {}</h1>\n<p>Run {}, begun {}: {}. {}; seed {}.</p>\n",
+                                escaped(c.input.model.name()), code(run["run"].get<std::string>()),
+                                escaped(run["created"].get<std::string>()), status, made_by(c), c.input.plan.seed);
+  if (!c.facts.converged)
+    out +=
+        "<p class=\"warning\"><strong>The fit did not converge.</strong> Its numbers are not to be relied on; see "
+        "<a href=\"#diagnostics\">Diagnostics</a>.</p>\n";
+  return out + "</header>\n";
 }
 
 std::string contents(const std::vector<Section>& sections) {
@@ -39,16 +63,19 @@ std::string make_report(const Input& input) {
   const Facts facts(input);
   const Problem problem(input.model, input.data, input.unit, facts.level, input.plan.seed);
   const Context c{input, facts, problem};
-  const std::vector<Section> sections{{"estimate", "Estimate", estimate_section(c)},
-                                      {"diagnostics", "Diagnostics", diagnostics_section(c)},
-                                      {"model", "Model", model_section(input.model)},
-                                      {"data", "Data and smoothed path", data_section(c)},
-                                      {"likelihood", "Log-likelihood around the estimate", likelihood_section(c)},
-                                      {"law", "Law over time", law_section(c)},
-                                      {"convergence", "Convergence", convergence_section(c)},
-                                      {"cells", "Cells: variance, cost, allocation", cells_section(c)},
-                                      {"chains", "Chains", traces_section(c)},
-                                      {"again", "To run it again", again_section(c)}};
+  std::vector<Section> sections{{"estimate", "Estimate", estimate_section(c)},
+                                {"diagnostics", "Diagnostics", diagnostics_section(c)},
+                                {"model", "Model", model_section(input.model)},
+                                {"data", "Data and smoothed path", data_section(c)},
+                                {"likelihood", "Log-likelihood around the estimate", likelihood_section(c)},
+                                {"law", "Law over time", law_section(c)}};
+  if (facts.search) sections.push_back({"search", "Search", search_section(c)});
+  if (facts.chains) {
+    sections.push_back({"convergence", "Convergence", convergence_section(c)});
+    sections.push_back({"cells", "Cells: variance, cost, allocation", cells_section(c)});
+    sections.push_back({"chains", "Chains", traces_section(c)});
+  }
+  sections.push_back({"again", "To run it again", again_section(c)});
   std::string out = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"

@@ -22,9 +22,12 @@ std::string model_section(const Model&);
 std::string data_section(const Context&);
 std::string likelihood_section(const Context&);
 std::string law_section(const Context&);
+std::string search_section(const Context&);  // of a search alone
+// Of estimators along chains alone.
 std::string convergence_section(const Context&);
 std::string cells_section(const Context&);
 std::string traces_section(const Context&);
+
 std::string diagnostics_section(const Context&);
 std::string again_section(const Context&);
 }  // namespace mckean::report

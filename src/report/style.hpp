@@ -80,6 +80,7 @@ svg .line { stroke-width: 2; stroke-linejoin: round; }
 svg .dot { stroke-width: 5; stroke-linecap: round; }
 svg .c1 { stroke: var(--c1); } svg .c2 { stroke: var(--c2); } svg .c3 { stroke: var(--c3); } svg .c4 { stroke: var(--c4); }
 svg .ref { stroke: var(--ref); stroke-dasharray: 5 4; stroke-width: 1.5; }
+svg .dot.ref { stroke-dasharray: none; stroke-width: 3; }
 svg .line.c2 { stroke-dasharray: 8 3; } svg .line.c3 { stroke-dasharray: 2 3; } svg .line.c4 { stroke-dasharray: 9 3 2 3; }
 svg .area { stroke: none; fill-opacity: .22; }
 svg .area.c1 { fill: var(--c1); } svg .area.c2 { fill: var(--c2); }

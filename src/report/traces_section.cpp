@@ -35,7 +35,6 @@ std::string chart_of(const Context& c, const Traces& traces, std::size_t p) {
 }  // namespace
 
 std::string traces_section(const Context& c) {
-  if (c.input.plan.estimator == Estimator::quadrature) return paragraph("Quadrature has no chains.");
   const Traces traces = recompute_chains(c);
   if (!traces.problem.empty()) return paragraph(fmt::format("No chains are shown: {}.", traces.problem));
   const auto shown = spread(c.facts.theta.size(), kMostParameters);
