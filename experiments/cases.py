@@ -1,4 +1,4 @@
-"""The cases of the benchmark: configuration, data, and the commands that are run on them."""
+"""The cases of benchmark and suite: configuration, data, and the commands that are run on them."""
 
 import csv
 import dataclasses
@@ -7,17 +7,23 @@ import json
 import pathlib
 import random
 import subprocess
+import time
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+# A collection is a folder with cases/NAME.toml and data/NAME.csv, and exact.json where exact answers are known.
 BENCHMARK = ROOT / "experiments" / "benchmark"
+SUITE = ROOT / "experiments" / "suite"
+LINEAR = SUITE / "linear"
+COLLECTIONS = (BENCHMARK, SUITE, LINEAR)
 
 
 @dataclasses.dataclass
 class Case:
-    """One file of benchmark/cases. `exact` is None where no exact answer is known."""
+    """One file of a collection's cases. `exact` is None where no exact answer is known."""
 
     name: str
+    collection: pathlib.Path
     about: str
     model: pathlib.Path
     data: pathlib.Path
@@ -32,16 +38,17 @@ def read_case(file):
     file = pathlib.Path(file)
     text = tomllib.loads(file.read_text())
     text["model"] = ROOT / text["model"]
-    case = Case(name=file.stem, data=BENCHMARK / "data" / f"{file.stem}.csv", **text)
+    collection = file.parents[1]
+    case = Case(name=file.stem, collection=collection, data=collection / "data" / f"{file.stem}.csv", **text)
     for start in case.starts:
         if start.keys() != case.truth.keys():
             raise ValueError(f"{file}: a start must name the parameters of truth")
     return case
 
 
-def read_cases(names=()):
-    """The named cases, or all."""
-    files = sorted((BENCHMARK / "cases").glob("*.toml"))
+def read_cases(names=(), collections=(BENCHMARK,)):
+    """The named cases of the collections, or all."""
+    files = [file for collection in collections for file in sorted((collection / "cases").glob("*.toml"))]
     unknown = set(names) - {file.stem for file in files}
     if unknown:
         raise ValueError(f"no such case: {', '.join(sorted(unknown))}")
@@ -70,8 +77,38 @@ def run_json(command, timeout=None):
     return json.loads(done.stdout)
 
 
+@dataclasses.dataclass
+class Attempt:
+    """What became of a command. `status` is None if time ran out, `result` if what it printed is not JSON."""
+
+    status: int | None
+    result: dict | None
+    seconds: float
+    message: str
+
+
+def attempt(command, timeout):
+    """Runs a command that may fail, be late, or print an answer that is not to be relied on."""
+    begin = time.monotonic()
+    try:
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout,
+                              check=False)
+    except subprocess.TimeoutExpired:
+        return Attempt(None, None, time.monotonic() - begin, f"no answer within {timeout} s")
+    seconds = time.monotonic() - begin
+    try:
+        result = json.loads(done.stdout)
+    except ValueError:
+        result = None
+    return Attempt(done.returncode, result, seconds, done.stderr.strip())
+
+
 def fit_command(mckean, case, start, options=()):
     return [mckean, "fit", case.model, case.data, "--json", "--no-run", *settings(case.constants, start), *options]
+
+
+def loglik_command(mckean, case, values, options):
+    return [mckean, "loglik", case.model, case.data, "--json", *settings(case.constants, values), *options]
 
 
 def exact_command(program, case, level):
@@ -88,15 +125,17 @@ def exact_command(program, case, level):
             "--fixed", fixed]
 
 
-EXACT = BENCHMARK / "exact.json"
-
-
 class ExactAnswers:
-    """Exact answers by case and level. Those kept in a file are used as long as the inputs are what they were."""
+    """Exact answers by case and level. Those kept with a collection are used as long as the inputs are what they were."""
 
-    def __init__(self, program, file=EXACT):
-        self.program, self.file = program, file
-        self.known = json.loads(file.read_text()) if file.exists() else {}
+    def __init__(self, program):
+        self.program, self.known = program, {}
+
+    def answers(self, case):
+        file = case.collection / "exact.json"
+        if file not in self.known:
+            self.known[file] = json.loads(file.read_text()) if file.exists() else {}
+        return self.known[file].setdefault(case.name, {})
 
     def __call__(self, case, level):
         """The answer, or None where there is none."""
@@ -106,14 +145,15 @@ class ExactAnswers:
         words = [command[1], *(word for word in command[2:] if word not in (case.model, case.data))]
         inputs = " ".join(map(str, words)).encode() + case.data.read_bytes()
         digest = hashlib.sha256(inputs).hexdigest()[:16]
-        answers = self.known.setdefault(case.name, {})
+        answers = self.answers(case)
         if answers.get(str(level), {}).get("inputs") != digest:
             answer = run_json(command)
             answers[str(level)] = {key: answer[key] for key in ("estimate", "loglik")} | {"inputs": digest}
         return answers[str(level)]
 
     def save(self):
-        self.file.write_text(json.dumps(self.known, indent=1, sort_keys=True) + "\n")
+        for file, known in self.known.items():
+            file.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
 
 
 def irregular_times(count, seed):

@@ -46,6 +46,20 @@ oracle::LinearModel linear_2d(const Values& v) {
   return model;
 }
 
+// dx = v dt,  dv = (-k x - g v) dt + s dW,  y = x + N(0, tau^2), from (2, 0).
+oracle::LinearModel oscillator(const Values& v) {
+  oracle::LinearModel model;
+  model.A = Eigen::Matrix2d{{0, 1}, {-v.at("k"), -v.at("g")}};
+  model.B = Eigen::Matrix2d::Zero();
+  model.c = Eigen::Vector2d::Zero();
+  model.S = Eigen::Matrix2d{{0, 0}, {0, v.at("s")}};
+  model.m0 = Eigen::Vector2d(2, 0);
+  model.P0 = Eigen::Matrix2d::Zero();
+  model.H = Eigen::RowVector2d(1, 0);
+  model.R = Eigen::VectorXd::Constant(1, v.at("tau") * v.at("tau"));
+  return model;
+}
+
 // "a=1,b=2" in the order given.
 std::vector<std::pair<std::string, double>> parse(const std::vector<std::string>& assignments) {
   std::vector<std::pair<std::string, double>> values;
@@ -82,6 +96,7 @@ oracle::Maximum mle(const Case& c) {
   if (c.family == "mean-field-ou")
     return maximum([](const Values& v) { return oracle::mean_field_ou(ornstein_uhlenbeck(v)); });
   if (c.family == "linear-2d") return maximum(linear_2d);
+  if (c.family == "oscillator") return maximum(oscillator);
   throw std::invalid_argument("no such family: " + c.family);
 }
 
@@ -105,7 +120,7 @@ void print(const Case& c, const oracle::Maximum& maximum) {
 int main(int argc, char** argv) try {
   Case c;
   CLI::App app("exact maximum-likelihood estimates of the benchmark cases");
-  app.add_option("FAMILY", c.family, "kuramoto, neural, mean-field-ou or linear-2d")->required();
+  app.add_option("FAMILY", c.family, "kuramoto, neural, mean-field-ou, linear-2d or oscillator")->required();
   app.add_option("DATA", c.data, "data file with the column y")->required();
   app.add_option("--free", c.free, "name=value,...: free parameters and their starts")->required()->delimiter(',');
   app.add_option("--fixed", c.fixed, "name=value,...: everything else")->delimiter(',');
