@@ -10,6 +10,7 @@
 #include "estimate/profile.hpp"
 #include "model/line.hpp"
 #include "model/symmetric.hpp"
+#include "search/intervals.hpp"
 
 namespace mckean {
 namespace {
@@ -243,14 +244,7 @@ class Intervals {
       return;
     }
     if (!covariance_) return;  // the flat direction has been named
-    const char* where = !interval.lower && !interval.upper ? "on either side"
-                        : interval.lower                   ? "from above"
-                                                           : "from below";
-    out_.warnings.push_back(
-        fmt::format("not determined {}: the profile likelihood of '{}' falls by less than 1.92 there, however far one "
-                    "goes; it has no "
-                    "standard error",
-                    where, parameter(p).name));
+    out_.warnings.push_back(search::undetermined_text(parameter(p).name, interval));
   }
 
   Workbench& bench_;

@@ -232,27 +232,42 @@ void Rounds::choose_particles() {
   width_ = std::clamp(2.2 * noise_, 0.8, 1.6);
 }
 
-// Samples of all efforts of the same family, the current one as the first group.
+// Those in the region that are not far below the best of them: elsewhere the likelihood is no polynomial.
+std::vector<Sample> Rounds::trusted(std::span<const Taken> some, std::size_t group) const {
+  std::vector<Taken> inside;
+  std::vector<double> values;
+  for (const Taken& t : some)
+    if (region_.from(t.z).norm() <= kTrusted * width_) inside.push_back(t), values.push_back(t.value);
+  std::vector<Sample> out;
+  if (inside.empty()) return out;
+  const double least = height(std::move(values)) - 2 * depth(box_.size());
+  for (const Taken& t : inside)
+    if (t.value >= least) out.push_back({t.z, t.value, 1, group});
+  return out;
+}
+
+// Samples of all efforts with as many particles, the current one as the first group.
 std::vector<Sample> Rounds::usable() const {
   std::vector<Sample> out;
-  double top = 0;
-  std::vector<double> values;
-  for (const Taken& t : taken_)
-    if (t.effort + 1 == efforts_.size() && region_.from(t.z).norm() < kTrusted * width_) values.push_back(t.value);
-  if (values.empty()) return out;
-  top = height(values);
-  std::vector<std::size_t> groups(efforts_.size(), 0);
-  const Effort& now = efforts_.back();
-  std::size_t count = 0;
-  for (std::size_t e = 0; e + 1 < efforts_.size(); ++e)
-    if (efforts_[e].particles == now.particles) groups[e] = ++count;
-  for (const Taken& t : taken_) {
-    const bool current = t.effort + 1 == efforts_.size();
-    if (!current && groups[t.effort] == 0) continue;
-    if (region_.from(t.z).norm() > kTrusted * width_ || (current && t.value < top - 2 * depth(box_.size()))) continue;
-    out.push_back({t.z, t.value, 1, current ? 0 : groups[t.effort]});
+  std::size_t groups = 0;
+  for (std::size_t e = efforts_.size(); e-- > 0;) {
+    if (efforts_[e].particles != effort().particles) continue;
+    std::vector<Taken> own;
+    std::ranges::copy_if(taken_, std::back_inserter(own), [&](const Taken& t) { return t.effort == e; });
+    const auto some = trusted(own, groups);
+    if (!some.empty()) ++groups;
+    out.insert(out.end(), some.begin(), some.end());
+    if (groups == 0) return out;  // nothing of the current effort
   }
   return out;
+}
+
+// Whether the polynomial is known to fall to all sides of the top.
+bool Rounds::curved(const Polynomial& f, const Top& top) {
+  const Spectrum s = spectrum(-f.hessian(top.u));
+  for (Index i = 0; i < s.values.size(); ++i)
+    if (s.values[i] < f.curvature_error(s.vectors.col(i))) return false;
+  return true;
 }
 
 // The polynomial through all that is known, and its top; false where there is none in the region. Of samples on one
@@ -267,7 +282,7 @@ bool Rounds::look() {
     top = top_of(*f, region_, box_, {.most = 2 * width_});
   }
   const auto covariance = covariance_at(*f, region_, top);
-  if (!covariance || !top.interior) return false;
+  if (!covariance || !top.interior || !curved(*f, top)) return false;
   // A top above all samples is one that the polynomial made up.
   const double highest = std::ranges::max_element(samples, {}, &Sample::value)->value;
   if (top.value > highest + 3 * std::sqrt(f->noise()) + 1) return false;
@@ -330,8 +345,9 @@ std::optional<Shift> Rounds::shift(const Effort& finer) {
   std::vector<Sample> samples = usable();
   std::size_t group = 1;
   for (const Sample& s : samples) group = std::max(group, s.group + 1);
-  for (const Taken& t : tried_samples_)
-    if (region_.from(t.z).norm() <= kTrusted * width_) samples.push_back({t.z, t.value, 1, group});
+  const auto finer_samples = trusted(tried_samples_, group);
+  if (2 * finer_samples.size() < count) return {};
+  samples.insert(samples.end(), finer_samples.begin(), finer_samples.end());
   const auto f = Polynomial::through(samples, region_, degree(samples.size()));
   if (!f) return {};
   const MatrixXd to_z = fit_->covariance * region_.inverse().transpose();

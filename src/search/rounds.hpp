@@ -74,6 +74,7 @@ class Rounds {
   std::vector<Taken> take(const std::string& what, std::span<const Eigen::VectorXd>);
   std::vector<Eigen::VectorXd> design(std::size_t count, double width);
   std::vector<Sample> near(std::size_t count, double& share) const;
+  std::vector<Sample> trusted(std::span<const Taken>, std::size_t group) const;
   std::vector<Sample> usable() const;
   struct Axis {
     Eigen::VectorXd direction;  // in u
@@ -87,6 +88,7 @@ class Rounds {
   Eigen::VectorXd step(const Top&, std::span<const Axis>) const;
   bool follow(const Fit&);
   void choose_particles();
+  static bool curved(const Polynomial&, const Top&);
   bool look();
   int degree(std::size_t samples) const;
   double wanted(Eigen::Index i) const;

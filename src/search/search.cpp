@@ -87,6 +87,10 @@ class Search {
     finer_steps();
     larger_law();
     judge_error();
+    if (converged_)
+      find_ends();
+    else if (out_.warnings.empty())
+      out_.warnings.emplace_back("not converged: the search had not come to rest at a maximum");
   }
 
   std::unique_ptr<Rounds> rounds_at(const std::string& name, const Explored& from) {
@@ -244,7 +248,13 @@ class Search {
       const Worst w = s ? worst(*s) : Worst{};
       evaluate_.say(fmt::format("{}: level {}, {} law particles move '{}' by {:.2f} ± {:.2f} standard errors", what,
                                 finer->level, finer->law_particles, name(w.parameter), w.shift, w.error));
-      if (!s || !w.matters()) return;
+      if (!s) {
+        out_.warnings.push_back(
+            fmt::format("{} could not be checked: the likelihood of the next finer ones is another", what));
+        converged_ = false;
+        return;
+      }
+      if (!w.matters()) return;
       const bool last = !next(*finer) || evaluate_.work() + rounds_->work_of(100, *finer) > options_.most_work;
       if (last) {
         out_.warnings.push_back(
@@ -303,6 +313,11 @@ class Search {
     converged_ = share <= kMostShare;
   }
 
+  void find_ends() {
+    const auto guesses = guessed_ends(*rounds_->fit(), box_, rounds_->flat());
+    ends_ = search::find_ends(evaluate_, box_, *rounds_, guesses);
+  }
+
   Found assemble() {
     Found out = std::move(out_);
     out.theta = best_->theta;
@@ -331,16 +346,24 @@ class Search {
     out.covariance = box_.scale.asDiagonal() * fit.covariance * box_.scale.asDiagonal();
     for (Index i = 0; i < box_.size(); ++i)
       out.mc_se[static_cast<std::size_t>(i)] = box_.scale[i] * std::sqrt(fit.error(i, i));
-    out.intervals = intervals(fit, box_, rounds_->flat());
+    const auto guesses = guessed_ends(fit, box_, rounds_->flat());
+    if (ends_.size() != guesses.size())  // they were not sought
+      for (const End& e : guesses) ends_.push_back(e.trusted ? std::optional(e.guess) : std::nullopt);
+    out.intervals = intervals(fit, box_, guesses, ends_);
     for (std::size_t i = 0; i < out.intervals.size(); ++i) {
       const Interval& s = out.intervals[i];
       if (s.at_bound == AtBound::lower) out.theta[i] = parameters_[i].lower;
       if (s.at_bound == AtBound::upper) out.theta[i] = parameters_[i].upper;
       if (!s.std_error) out.mc_se[i] = std::nan("");
-      if (s.at_bound != AtBound::none)
-        out.warnings.push_back(fmt::format(
-            "{}: at its bound {:.6g}, {} {:.4g} with 95 % confidence", parameters_[i].name, out.theta[i],
-            s.at_bound == AtBound::lower ? "below" : "above", s.at_bound == AtBound::lower ? *s.upper : *s.lower));
+      const bool bounded = s.at_bound != AtBound::none;
+      const auto end = s.at_bound == AtBound::lower ? s.upper : s.lower;
+      if (!bounded && (s.lower.has_value() != s.upper.has_value() || (!s.lower && rounds_->flat().empty())))
+        out.warnings.push_back(undetermined_text(parameters_[i].name, s));
+      if (bounded)
+        out.warnings.push_back(fmt::format("{}: at its bound {:.6g}{}", parameters_[i].name, out.theta[i],
+                                           end ? fmt::format(", {} {:.4g} with 95 % confidence",
+                                                             s.at_bound == AtBound::lower ? "below" : "above", *end)
+                                               : ""));
     }
     for (const VectorXd& direction : rounds_->flat())
       out.warnings.push_back(
@@ -377,6 +400,7 @@ class Search {
   std::string problem_;
   std::unique_ptr<Rounds> rounds_;
   std::vector<LocalMaximum> others_;
+  std::vector<std::optional<double>> ends_;  // distances, in the order of their guesses
   std::optional<LocalMaximum> best_;
   bool converged_ = false;
   Found out_;

@@ -83,6 +83,68 @@ TEST(Search, SkewedLikelihoodHasItsMaximumWhereItIs) {
   EXPECT_NEAR(error, 1 / std::sqrt(30), 0.15 / std::sqrt(30));
 }
 
+TEST(Search, EndsOfASkewedLikelihoodAreWhereItHasFallen) {
+  // 3 log θ − 3 θ falls by 1.92 at 0.2556 and 2.605; the parabola says −0.13 and 2.13.
+  Synthetic s;
+  s.parameters = {{"rate", 2.5, 0.0}, {"mu", 0.5}};
+  s.value = [](std::span<const double> t, const Effort&) -> std::optional<double> {
+    const double m = (t[1] - 1 - 0.3 * t[0]) / 0.2;  // follows the rate
+    return 3 * std::log(t[0]) - 3 * t[0] - m * m / 2;
+  };
+  const Found f = s.run();
+  EXPECT_TRUE(f.converged);
+  EXPECT_NEAR(*f.intervals[0].lower, 0.2556, 0.06);
+  EXPECT_NEAR(*f.intervals[0].upper, 2.605, 0.3);
+  EXPECT_NEAR(*f.intervals[0].std_error, 1 / std::sqrt(3), 0.2);
+}
+
+// Rises from −∞ to a maximum at 1, and falls by 0.5 from there to a plateau.
+Synthetic plateau() {
+  Synthetic s;
+  s.parameters = {{"beta", 0.5, 0.0}, {"mu", 0.5}};
+  s.noise = 40;
+  s.value = [](std::span<const double> t, const Effort&) -> std::optional<double> {
+    const double b = 1 - 1 / t[0], m = (t[1] - 1) / 0.2;
+    return -0.5 * (b > 0 ? b * b : 9 * b * b) - m * m / 2;
+  };
+  return s;
+}
+
+TEST(Search, AnEndThatTheLikelihoodDoesNotHaveIsNone) {
+  const Found f = plateau().run();
+  EXPECT_TRUE(f.converged);
+  // 4.5 (1 − 1/θ)² = 1.92
+  ASSERT_TRUE(f.intervals[0].lower);
+  EXPECT_NEAR(*f.intervals[0].lower, 0.605, 0.06);
+  EXPECT_FALSE(f.intervals[0].upper);
+  EXPECT_FALSE(f.intervals[0].std_error);
+  EXPECT_TRUE(std::isnan(f.mc_se[0]));
+  EXPECT_TRUE(mentions(f, "not determined from above: the profile likelihood of 'beta'"));
+  EXPECT_NEAR(*f.intervals[1].std_error, 0.2, 0.02);
+}
+
+TEST(Search, AnEndThatMovesOutWithFinerStepsIsNone) {
+  Synthetic s = plateau();
+  s.value = [whole = s.value](std::span<const double> t, const Effort& e) -> std::optional<double> {
+    // Euler's limit of stability
+    return t[0] > std::exp2(e.level) ? *whole(t, e) - 1e4 * (t[0] - std::exp2(e.level)) : whole(t, e);
+  };
+  const Found f = s.run();
+  EXPECT_TRUE(f.converged);
+  EXPECT_FALSE(f.intervals[0].upper);
+}
+
+TEST(Search, ValuesOfCoarserStepsThatAreFarOffDoNoHarm) {
+  Synthetic s = parabola(2);
+  s.value = [whole = s.value](std::span<const double> t, const Effort& e) -> std::optional<double> {
+    const double moved[] = {t[0] - 0.1 * std::exp2(5 - e.level), t[1]};
+    return e.level < 6 && t[0] > 1.25 ? -1e60 : *whole(moved, e);
+  };
+  const Found f = s.run();
+  EXPECT_TRUE(f.converged) << (f.warnings.empty() ? "" : f.warnings[0]);
+  EXPECT_NEAR(f.theta[0], 1, 0.08);
+}
+
 TEST(Search, FollowsACurvedRidge) {
   Synthetic s;
   s.parameters = {{"a", 3.0}, {"b", 0.3}};
@@ -152,6 +214,22 @@ TEST(Search, FlatDirectionHasNoStandardError) {
   EXPECT_NEAR(*f.intervals[2].std_error, 0.2, 0.03);
   EXPECT_NEAR(f.theta[2], 1, 4 * f.mc_se[2]);
   EXPECT_EQ(std::ranges::count_if(f.warnings, [](const std::string& w) { return w.find("not determined") == 0; }), 1);
+}
+
+TEST(Search, AFlatParameterHasTheEndThatThereIs) {
+  Synthetic s;
+  s.parameters = {{"a", 2.0}, {"c", 3.0}};
+  s.value = [](std::span<const double> t, const Effort&) -> std::optional<double> {
+    const double a = t[0] < -4 ? t[0] + 4 : 0, c = (t[1] - 1) / 0.2;
+    return -(a * a + c * c) / 2;
+  };
+  const Found f = s.run();
+  EXPECT_TRUE(mentions(f, "not determined"));
+  EXPECT_FALSE(f.intervals[0].std_error);
+  EXPECT_FALSE(f.intervals[0].upper);
+  ASSERT_TRUE(f.intervals[0].lower);
+  EXPECT_NEAR(*f.intervals[0].lower, -5.96, 0.6);
+  EXPECT_NEAR(*f.intervals[1].std_error, 0.2, 0.03);
 }
 
 // Two maxima, at 1 and at −1, the second lower by `below`.
