@@ -134,8 +134,8 @@ void run_fit(World& world, Run& run, bool json) {
     tell_stop();
     throw;
   }
-  if (result.engine == "quadrature" && s.engine == "auto" && (s.tolerance > 0 || !s.budget.empty()))
-    result.warnings.emplace_back("--tolerance and --budget are for particles; the answer of quadrature is exact");
+  if (result.engine == "quadrature" && s.engine == "auto" && s.tolerance > 0)
+    result.warnings.emplace_back("--tolerance is for particles; the answer of quadrature is exact");
   const Json out = to_json(model, s, result, run.seconds());
   if (!result.stopped) run.finish(out);
   if (world.first()) {

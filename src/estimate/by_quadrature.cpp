@@ -49,13 +49,41 @@ class QuadratureFit {
     return {};
   }
 
-  // None where no start has a likelihood.
+  // None where no start has a likelihood. Stopped or out of time it tells what it has.
   std::optional<FitResult> run() {
-    tell("quadrature");
-    find();
-    if (!best_.found()) return {};
-    refine();
     FitResult out;
+    bool finished = false;
+    try {
+      tell("quadrature");
+      find();
+      if (!best_.found()) return {};
+      refine();
+      describe(out);
+      report_maxima(out);
+      look_at_sides(out);
+      finished = true;
+    } catch (const Stopped&) {
+      if (!best_.found()) throw;
+      out.stopped = true;
+    } catch (const search::OutOfTime&) {
+      if (!best_.found())
+        throw NumericalError("the time granted was used up before any likelihood was known; grant more");
+      warnings_.emplace_back(kOutOfTime);
+    }
+    if (!finished) {
+      describe(out);
+      out.intervals.assign(out.value.size(), {});
+      out.converged = false;
+    }
+    return out;
+  }
+
+  const std::string& problem() const { return best_.problem; }
+
+ private:
+  const Model& model() const { return bench_.model(); }
+
+  void describe(FitResult& out) const {
     out.engine = "quadrature";
     out.value = best_.theta;
     out.mc_se.assign(out.value.size(), 0);
@@ -65,19 +93,16 @@ class QuadratureFit {
     out.warnings = warnings_;
     if (!best_.problem.empty()) out.warnings.push_back(best_.problem);
     if (!best_.converged && best_.problem.empty()) out.warnings.emplace_back("not converged");
+  }
+
+  // Intervals, and whether the fitted model predicts the data.
+  void look_at_sides(FitResult& out) {
     // A coarser level may have its maximum elsewhere.
     if (distance(sketch_.theta) > kSketchDistance) sketch_ = best_, sketch_level_ = level_;
-    report_maxima(out);
     exact_intervals(bench_, tasks_, {best_, sketch_, held_, sketch_level_}, out);
     check_intervals(out);
     check_fit(out);
-    return out;
   }
-
-  const std::string& problem() const { return best_.problem; }
-
- private:
-  const Model& model() const { return bench_.model(); }
 
   double tolerance() const { return given_.quadrature_level ? kExact : kTolerance; }
 
@@ -118,6 +143,7 @@ class QuadratureFit {
 
   // Newton's method from several starts on the coarse level; where they do not agree, from where a population ends.
   void find() {
+    level_ = coarse_;
     std::vector<ExactRequest> requests;
     for (std::size_t k = 0; k < std::max<std::size_t>(2, given_.search.starts); ++k) requests.push_back({start(k)});
     take(tasks_.maximise("start", coarse_, requests));
@@ -159,27 +185,20 @@ class QuadratureFit {
     };
     search::Evaluations evaluations(value, bench_.runner, bench_.observer, given_.seed);
     const search::Box box(model().parameters());
-    std::optional<std::vector<double>> out;
-    try {
-      const search::Explored e = search::explore(evaluations, box,
-                                                 {.name = fmt::format("population {}", k + 1),
-                                                  .start = box.from(start(k)),
-                                                  .effort = {coarse_, 1, 1, 1},
-                                                  .highest_level = coarse_});
-      if (e.found) out = box.theta(e.mean);
-    } catch (const search::OutOfTime&) {
-      // Newton's method goes on from where it is
-    }
+    const search::Explored e = search::explore(evaluations, box,
+                                               {.name = fmt::format("population {}", k + 1),
+                                                .start = box.from(start(k)),
+                                                .effort = {coarse_, 1, 1, 1},
+                                                .highest_level = coarse_});
     bench_.particle_steps += static_cast<std::uint64_t>(evaluations.work());
-    return out;
+    return e.found ? std::optional(box.theta(e.mean)) : std::nullopt;
   }
 
   // On the level that is asked for, or on finer ones until that no longer moves the maximum.
   void refine() {
-    level_ = given_.quadrature_level.value_or(std::max(kFirst, coarse_));
-    climb("maximum");
+    climb("maximum", given_.quadrature_level.value_or(std::max(kFirst, coarse_)));
     if (given_.quadrature_level) return;
-    for (; level_ < kHighest && best_.found(); ++level_) {
+    while (level_ < kHighest && best_.found()) {
       const double shift = shift_of(level_ + 1);
       if (shift <= kMoves) return;
       const double cost = expected_ * std::exp2(1.5 * (level_ + 1 - kCoarse)) / 4;
@@ -190,28 +209,26 @@ class QuadratureFit {
         return;
       }
       const ExactMaximum before = best_;
-      ++level_;
-      climb("maximum");
-      --level_;
+      climb("maximum", level_ + 1);
       if (!best_.found()) {
         best_ = before;
-        warnings_.push_back(fmt::format("level {} has no maximum that could be found", level_ + 1));
+        warnings_.push_back(fmt::format("level {} has no maximum that could be found", level_--));
         return;
       }
     }
   }
 
-  // The maximum of the current level from the best so far; parameters that run into a bound are held there.
-  void climb(const std::string& name) {
-    tell(fmt::format("quadrature, level {}", level_));
+  // The maximum of a level from the best so far; parameters that run into a bound are held there.
+  void climb(const std::string& name, int level) {
+    tell(fmt::format("quadrature, level {}", level));
     ExactMaximum at =
-        tasks_.maximise(fmt::format("{} {}", name, held_.size()), level_, {best_.theta, held_, tolerance()});
+        tasks_.maximise(fmt::format("{} {}", name, held_.size()), level, {best_.theta, held_, tolerance()});
     while (at.found() && at.at_bound && held_.size() < at.theta.size()) {
       held_.push_back(*at.at_bound);
-      at = tasks_.maximise(fmt::format("{} {}", name, held_.size()), level_, {at.theta, held_, tolerance()});
+      at = tasks_.maximise(fmt::format("{} {}", name, held_.size()), level, {at.theta, held_, tolerance()});
       if (held_.size() == at.theta.size()) at.converged = true;
     }
-    best_ = at;
+    best_ = at, level_ = level;
     if (level_ <= kSketch || sketch_level_ < 0) sketch_ = at, sketch_level_ = level_;
   }
 

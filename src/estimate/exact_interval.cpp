@@ -207,6 +207,7 @@ class Intervals {
         if (!held(p) || upper == at_lower(p)) ends.push_back({p, upper});
     std::vector<Task> tasks;
     for (std::uint32_t i = 0; i < ends.size(); ++i) tasks.push_back({named_at("quadrature end", top_.best.theta), i});
+    tasks_.check_time();
     const Quadrature &quadrature = tasks_.at(top_.sketch_level), &finer = tasks_.at(top_.sketch_level + 1);
     const auto results = bench_.runner.run(tasks, [&](std::size_t i, const std::stop_token& stop) {
       std::uint64_t grid_steps = 0;

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "search/evaluation.hpp"
+
 namespace mckean {
 namespace {
 
@@ -58,8 +60,13 @@ void ExactTasks::set_cost(int level, double grid_steps) {
   made_.clear();
 }
 
+void ExactTasks::check_time() {
+  if (bench_.runner.out_of_time()) throw search::OutOfTime{};
+}
+
 std::vector<ExactMaximum> ExactTasks::maximise(const std::string& group, int level,
                                                std::span<const ExactRequest> requests) {
+  check_time();
   const Quadrature& quadrature = at(level);
   std::vector<Task> tasks;
   for (std::uint32_t i = 0; i < requests.size(); ++i)

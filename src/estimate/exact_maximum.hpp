@@ -33,6 +33,7 @@ class ExactTasks {
   const Quadrature& at(int level);
   // What one value cost on a level: elsewhere no more than so many times that, with the usual growth, is spent on one.
   void set_cost(int level, double grid_steps);
+  void check_time();  // throws search::OutOfTime where the time granted is used up
   std::vector<ExactMaximum> maximise(const std::string& group, int level, std::span<const ExactRequest>);
   ExactMaximum maximise(const std::string& group, int level, const ExactRequest& request) {
     return maximise(group, level, std::span(&request, 1))[0];

@@ -63,7 +63,7 @@ search::SearchOptions search_options(const FitOptions& o) {
   out.law_particles = number_of(o.law_particles, "--law-particles", 1);
   out.starts = o.starts.value_or(kStartsOfSearch);
   out.tolerance = o.tolerance;
-  if (o.tolerance || o.limited_time) out.most_work = std::numeric_limits<double>::infinity();
+  if (o.tolerance || o.limited_time) out.most_cost = std::numeric_limits<double>::infinity();
   return out;
 }
 

@@ -54,6 +54,7 @@ std::vector<Value> Evaluations::operator()(const std::string& group, std::span<c
   for (std::size_t i = 0; i < results.size(); ++i) {
     out.push_back(unpack(results[i], requests[i].theta.size()).value_or(Record{}).value);
     work_ += out.back().work;
+    cost_ += out.back().work * step_cost(requests[i].effort);
   }
   return out;
 }

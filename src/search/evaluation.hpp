@@ -57,8 +57,9 @@ struct OutOfTime {};
 // Runs batches of evaluations as tasks. A group names its noise as well, so no two batches may share one.
 class Evaluations {
  public:
-  Evaluations(Function function, TaskRunner& runner, FitObserver& observer, std::uint64_t seed)
-      : function_(std::move(function)), runner_(runner), observer_(observer), seed_(seed) {}
+  // pairwise: a particle's step costs as much as the law has particles.
+  Evaluations(Function function, TaskRunner& runner, FitObserver& observer, std::uint64_t seed, bool pairwise = false)
+      : function_(std::move(function)), runner_(runner), observer_(observer), seed_(seed), pairwise_(pairwise) {}
 
   // Throws Stopped and OutOfTime.
   std::vector<Value> operator()(const std::string& group, std::span<const Request>);
@@ -72,6 +73,8 @@ class Evaluations {
   std::uint64_t seed() const { return seed_; }
   std::size_t count() const { return count_; }
   double work() const { return work_; }
+  double cost() const { return cost_; }  // the work in steps of a particle that do not depend on N
+  double step_cost(const Effort& e) const { return pairwise_ ? static_cast<double>(e.law_particles) : 1; }
 
  private:
   Function function_;
@@ -79,7 +82,8 @@ class Evaluations {
   FitObserver& observer_;
   std::uint64_t seed_;
   std::size_t count_ = 0;
-  double work_ = 0;
+  double work_ = 0, cost_ = 0;
+  bool pairwise_;
 };
 
 struct Moments {

@@ -47,10 +47,10 @@ std::vector<Rounds::Taken> Rounds::values_at(const std::string& what, std::span<
   for (const VectorXd& z : points) requests.push_back({box_.theta(z), effort});
   const auto name = fmt::format("{} {} {} level {} particles {} law {}", options_.name, what, round_, effort.level,
                                 effort.particles, effort.law_particles);
-  const double before = evaluate_.work();
+  const double before = evaluate_.cost();
   const auto values = evaluate_(name, requests);
-  work_ += evaluate_.work() - before;
-  sample_work_ = (evaluate_.work() - before) / static_cast<double>(points.size());
+  cost_ += evaluate_.cost() - before;
+  sample_cost_ = (evaluate_.cost() - before) / static_cast<double>(points.size());
   sample_effort_ = effort;
   std::vector<Taken> out;
   for (std::size_t i = 0; i < points.size(); ++i)
@@ -199,7 +199,7 @@ bool Rounds::follow(const Fit& fit) {
   return right;
 }
 
-// M such that samples are quiet, as far as the work allows.
+// M such that samples are quiet, as far as the cost allows.
 void Rounds::choose_particles() {
   const std::vector<VectorXd> at(kNoiseDraws, region_.centre);
   const auto measure = [&] {
@@ -214,7 +214,7 @@ void Rounds::choose_particles() {
     double factor = 1;
     while (m.variance / factor > kQuiet &&
            static_cast<double>(chosen.particles) < static_cast<double>(options_.most_particles) &&
-           work_of(200, chosen) < options_.most_work / 4) {
+           cost_of(200, chosen) < options_.most_cost / 4) {
       factor *= 2;
       chosen.particles *= 2;
     }
@@ -312,7 +312,7 @@ double Rounds::largest_share() const {
 }
 
 bool Rounds::refine() {
-  work_ = 0;
+  cost_ = 0;
   choose_particles();
   const std::size_t few = std::max<std::size_t>(48, Polynomial::terms(region_.widths.size(), 3) * 5 / 2);
   std::size_t count = few;
@@ -326,7 +326,7 @@ bool Rounds::refine() {
     const bool right = follow(*fit_);
     const double missing = error_over_wanted();
     if (missing <= 1 && (right || batch > 2)) return true;
-    if (!options_.tolerance && work_ > options_.most_work) return false;
+    if (!options_.tolerance && cost_ > options_.most_cost) return false;
     // Many samples are for a region that is right.
     count = few;
     if (!right && batch < kMostBatches / 2) continue;
@@ -366,9 +366,10 @@ int Rounds::degree(std::size_t samples) const {
 }
 
 // Proportional to M and N, and to the number of steps.
-double Rounds::work_of(std::size_t samples, const Effort& e) const {
+double Rounds::cost_of(std::size_t samples, const Effort& e) const {
   const double particles = static_cast<double>(e.particles) / static_cast<double>(sample_effort_.particles);
-  return static_cast<double>(samples) * sample_work_ * particles * std::exp2(e.level - sample_effort_.level);
+  return static_cast<double>(samples) * sample_cost_ * particles * std::exp2(e.level - sample_effort_.level) *
+         evaluate_.step_cost(e) / evaluate_.step_cost(sample_effort_);
 }
 
 void Rounds::begin_again() {

@@ -13,7 +13,7 @@ struct RoundsOptions {
   std::string name;                 // of its tasks
   double share = 0.1;               // Monte Carlo error over standard error at which it ends
   std::optional<double> tolerance;  // in place of that: Monte Carlo error of every θ
-  double most_work = 5e9;           // particle-steps of a refinement, where nothing else limits it
+  double most_cost = 5e9;           // of a refinement, where nothing else limits it
   std::size_t most_particles = 16384;
   bool fixed_particles = false;  // M is the user's
   double law_ratio = 2;          // N over M, where N follows M
@@ -47,7 +47,7 @@ class Rounds {
   // Until the region is about as wide as the likelihood and the top lies within. False where that does not happen.
   // Throws Stopped and OutOfTime, as everything here.
   bool settle();
-  // Until the Monte Carlo error is small enough; false where the work for that is too much, or the top is lost.
+  // Until the Monte Carlo error is small enough; false where that costs too much, or the top is lost.
   bool refine();
   // What another effort makes of the top, from a few samples; they are kept where it is then adopted.
   std::optional<Shift> shift(const Effort&);
@@ -61,7 +61,7 @@ class Rounds {
   // Directions in z along which the likelihood was found flat, and that were left out.
   const std::vector<Eigen::VectorXd>& flat() const { return flat_; }
   double largest_share() const;  // Monte Carlo error over standard error, of the worst parameter
-  double work_of(std::size_t samples, const Effort&) const;  // by what one has cost so far
+  double cost_of(std::size_t samples, const Effort&) const;  // by what one has cost so far
   std::vector<Sample> last() const { return usable(); }
 
  private:
@@ -104,7 +104,7 @@ class Rounds {
   Effort tried_;  // by the last shift, with what it found
   std::vector<Taken> tried_samples_;
   std::optional<Fit> fit_;
-  double noise_ = 0, width_ = 1.2, work_ = 0, sample_work_ = 0;
+  double noise_ = 0, width_ = 1.2, cost_ = 0, sample_cost_ = 0;
   std::vector<Eigen::VectorXd> flat_;
   Effort sample_effort_;
   int round_ = 0, steep_ = 0;  // how often the region was too wide

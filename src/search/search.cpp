@@ -34,7 +34,7 @@ class Search {
       : evaluate_(evaluate), parameters_(parameters), box_(parameters), options_(options) {
     for (const Parameter& p : parameters) start_.push_back(p.start);
     rounds_options_.tolerance = options.tolerance;
-    rounds_options_.most_work = options.most_work / 3;
+    rounds_options_.most_cost = options.most_cost / 3;
     rounds_options_.fixed_particles = options.particles > 0;
     if (options.law_particles > 0 || options.pairwise || !options.law) rounds_options_.law_ratio = 0;
   }
@@ -255,7 +255,7 @@ class Search {
         return;
       }
       if (!w.matters()) return;
-      const bool last = !next(*finer) || evaluate_.work() + rounds_->work_of(100, *finer) > options_.most_work;
+      const bool last = !next(*finer) || evaluate_.cost() + rounds_->cost_of(100, *finer) > options_.most_cost;
       if (last) {
         out_.warnings.push_back(
             fmt::format("{} still matter: the next finer ones move '{}' by {:.2f} ± {:.2f} standard errors; {}", what,

@@ -359,6 +359,19 @@ TEST(Search, TooFewParticlesByHandAreSaid) {
   EXPECT_TRUE(mentions(f, "filters of 8 particles are too few"));
 }
 
+TEST(Search, StepsOfPairwiseLawsCountByTheirNumberOfParticles) {
+  const auto batches = [](bool pairwise) {
+    Synthetic s = parabola(2);
+    s.noise = 3000;
+    s.options.law = true, s.options.pairwise = pairwise;
+    s.options.most_cost = 1e8;  // a few thousand filters without pairs, a hundred with them
+    const Found f = s.run();
+    EXPECT_EQ(mentions(f, "the Monte Carlo error is"), pairwise);
+    return s.runner.batches;
+  };
+  EXPECT_LT(batches(true), batches(false));
+}
+
 TEST(Search, StoppedOrOutOfTimeItTellsWhatItHas) {
   const std::size_t all = [] {
     Synthetic s = parabola(2);

@@ -49,7 +49,7 @@ struct Synthetic {
   Found run() { return run(runner); }
   Found run(SerialRunner& with) const {
     FitObserver observer;
-    Evaluations evaluations(function(), with, observer, seed);
+    Evaluations evaluations(function(), with, observer, seed, options.pairwise);
     return search(evaluations, parameters, options);
   }
 
