@@ -56,6 +56,7 @@ class Rounds {
 
   const Effort& effort() const { return efforts_.back(); }
   const std::optional<Fit>& fit() const { return fit_; }
+  bool at_top() const { return at_top_; }  // the last look found one, by the current effort
   const Region& region() const { return region_; }
   double noise() const { return noise_; }  // standard deviation of one log-likelihood at the top
   // Directions in z along which the likelihood was found flat, and that were left out.
@@ -73,6 +74,10 @@ class Rounds {
   std::vector<Taken> values_at(const std::string& what, std::span<const Eigen::VectorXd>, const Effort&);
   std::vector<Taken> take(const std::string& what, std::span<const Eigen::VectorXd>);
   std::vector<Eigen::VectorXd> design(std::size_t count, double width);
+  static constexpr double kTrusted = 3;  // distance in widths up to which samples are used
+  // Log units below the best within which samples are near the top.
+  double depth() const { return 6 + 2 * static_cast<double>(box_.size()); }
+  static double height(std::vector<double> values);
   std::vector<Sample> near(std::size_t count, double& share) const;
   std::vector<Sample> trusted(std::span<const Taken>, std::size_t group) const;
   std::vector<Sample> usable() const;
@@ -104,6 +109,7 @@ class Rounds {
   Effort tried_;  // by the last shift, with what it found
   std::vector<Taken> tried_samples_;
   std::optional<Fit> fit_;
+  bool at_top_ = false;
   double noise_ = 0, width_ = 1.2, cost_ = 0, sample_cost_ = 0;
   std::vector<Eigen::VectorXd> flat_;
   Effort sample_effort_;
