@@ -13,17 +13,18 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 namespace {
 
-// A direction as a sum of parameters, those with hardly a part in it left out.
+// A direction as a sum of parameters, those with hardly a part in it left out; one alone by its name.
 std::string combination(const Reached& r, const VectorXd& direction) {
   const VectorXd natural = direction.cwiseProduct(r.box.scale);
-  std::string out;
+  std::string out, alone;
   for (Index i = 0; i < natural.size(); ++i) {
     const double c = natural[i];
     if (std::abs(c) < 0.05 * natural.cwiseAbs().maxCoeff()) continue;
+    alone = out.empty() ? fmt::format("'{}'", r.parameters[static_cast<std::size_t>(i)].name) : "";
     out += fmt::format("{}{:.2g} {}", out.empty() ? (c < 0 ? "-" : "") : (c < 0 ? " - " : " + "), std::abs(c),
                        r.parameters[static_cast<std::size_t>(i)].name);
   }
-  return out;
+  return alone.empty() ? out : alone;
 }
 
 void describe_interval(const Parameter& parameter, const Interval& s, bool flat, double& theta,
@@ -63,7 +64,7 @@ void describe_fit(const Reached& r, const Fit& fit, Found& out) {
   }
   for (const VectorXd& direction : flat)
     out.warnings.push_back(
-        fmt::format("not determined: the likelihood does not change along {}; what that moves has no standard error",
+        fmt::format("not determined: the likelihood does not change along {}, which has no standard error",
                     combination(r, direction)));
 }
 }  // namespace

@@ -20,6 +20,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kError = 0.2;         // log units, of a profile log-likelihood from its first samples
 constexpr double kUncertain = 0.25;    // from here on it takes more of them,
 constexpr std::size_t kMostTimes = 4;  // up to so many times
+constexpr double kHigher = 0.3;        // log units above the top, beyond errors, that make it none
 constexpr double kSpread = 0.8;        // of the samples across, in standard deviations
 constexpr double kClose = 0.25;        // share by which the fall at a guess may be off
 constexpr double kNarrow = 0.12;       // share of the distance that an end may be uncertain by
@@ -79,6 +80,7 @@ class EndSearch {
 
   bool done() const { return phase_ == Phase::done; }
   const std::optional<double>& distance() const { return found_; }
+  const std::optional<VectorXd>& higher() const { return higher_; }
 
   std::vector<Request> ask(std::uint64_t seed) {
     NormalDraws draws(seed);
@@ -118,7 +120,9 @@ class EndSearch {
     if (profile->error > kUncertain && w_.size() < kMostTimes * samples_) return;  // more of them
     slope_ = (centre_ + root_ * profile->ridge - top()(others_)) / distance_;
     const Fit& fit = *rounds_.fit();
-    fallen(std::max(0.0, fit.top.value - profile->value), std::hypot(profile->error, fit.f.value_error(fit.top.u)));
+    const double by = fit.top.value - profile->value, error = std::hypot(profile->error, fit.f.value_error(fit.top.u));
+    if (by < -kHigher - 3 * error) higher_ = box_.inside(at(profile->ridge));
+    fallen(std::max(0.0, by), error);
   }
 
  private:
@@ -222,34 +226,37 @@ class EndSearch {
   Fallen inner_{0, 0};
   std::optional<Fallen> outer_;
   std::optional<double> found_;
+  std::optional<VectorXd> higher_;
   std::size_t samples_;
   int moves_ = 0, distances_ = 0;
   Phase phase_ = Phase::seek;
 };
 }  // namespace
 
-std::vector<std::optional<double>> find_ends(Evaluations& evaluate, const Box& box, const Rounds& rounds,
-                                             std::span<const End> ends) {
+Ends find_ends(Evaluations& evaluate, const Box& box, const Rounds& rounds, std::span<const End> ends,
+               const std::string& name) {
   std::vector<EndSearch> all;
   for (const End& e : ends) all.emplace_back(box, rounds, e);
   for (int round = 1;; ++round) {
     std::vector<Request> requests;
     std::vector<std::size_t> counts(all.size(), 0);
-    const auto name = fmt::format("ends {}", round);
+    const auto batch = fmt::format("{} {}", name, round);
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (all[i].done()) continue;
-      const auto some = all[i].ask(seed_of(evaluate.seed(), fmt::format("{} design {}", name, i)));
+      const auto some = all[i].ask(seed_of(evaluate.seed(), fmt::format("{} design {}", batch, i)));
       requests.insert(requests.end(), some.begin(), some.end());
       counts[i] = some.size();
     }
     if (requests.empty()) break;
-    const std::vector<Value> values = evaluate(name, requests);
+    const std::vector<Value> values = evaluate(batch, requests);
     std::size_t first = 0;
     for (std::size_t i = 0; i < all.size(); first += counts[i++])
       if (counts[i] > 0) all[i].tell(std::span(values).subspan(first, counts[i]));
+    for (const EndSearch& e : all)
+      if (e.higher()) return {{}, e.higher()};
   }
-  std::vector<std::optional<double>> out;
-  for (const EndSearch& e : all) out.push_back(e.distance());
+  Ends out;
+  for (const EndSearch& e : all) out.distances.push_back(e.distance());
   return out;
 }
 }  // namespace mckean::search

@@ -14,7 +14,13 @@ struct End {
   bool trusted;  // the guess comes from the curvature, not from the scale alone
 };
 
-// Distances in z, one for each end; none where the likelihood does not fall so much however far one goes, or does so
-// only because Euler's steps are too long there. Throws Stopped and OutOfTime.
-std::vector<std::optional<double>> find_ends(Evaluations&, const Box&, const Rounds&, std::span<const End>);
+struct Ends {
+  // In z, one for each end; none where the likelihood does not fall so much however far one goes, or does so only
+  // because Euler's steps are too long there.
+  std::vector<std::optional<double>> distances;
+  std::optional<Eigen::VectorXd> higher;  // a point that is higher than the top: then there are no distances
+};
+
+// The name is that of its tasks. Throws Stopped and OutOfTime.
+Ends find_ends(Evaluations&, const Box&, const Rounds&, std::span<const End>, const std::string& name);
 }  // namespace mckean::search

@@ -66,6 +66,7 @@ void Evaluations::tell(const std::string& phase, const std::vector<double>& esti
   p.estimate = estimate;
   p.loglik = loglik;
   observer_.progress(p);
+  if (loglik) told_ = LocalMaximum{estimate, *loglik};
 }
 
 Moments moments(std::span<const Value> values) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "mckean/fit.hpp"
 #include "mckean/tasks.hpp"
 
 namespace mckean::search {
@@ -68,6 +69,7 @@ class Evaluations {
   }
 
   void tell(const std::string& phase, const std::vector<double>& estimate, std::optional<double> loglik);
+  const std::optional<LocalMaximum>& told() const { return told_; }  // the last estimate with its log-likelihood
   void say(std::string_view text) { observer_.message(text); }
   FitObserver& observer() { return observer_; }
   std::uint64_t seed() const { return seed_; }
@@ -84,6 +86,7 @@ class Evaluations {
   std::size_t count_ = 0;
   double work_ = 0, cost_ = 0;
   bool pairwise_;
+  std::optional<LocalMaximum> told_;
 };
 
 struct Moments {

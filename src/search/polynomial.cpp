@@ -16,14 +16,19 @@ Region Region::of(VectorXd centre, const MatrixXd& covariance, Index axes) {
 }
 
 std::vector<Polynomial::Term> Polynomial::all_terms(Index n, int degree) {
-  std::vector<Term> out{{-1, -1, -1}};
-  const auto count = static_cast<int>(n);
-  for (int i = 0; i < count; ++i) out.push_back({i, -1, -1});
-  for (int i = 0; i < count; ++i)
-    for (int j = i; j < count; ++j) out.push_back({i, j, -1});
-  for (int i = 0; degree > 2 && i < count; ++i)
-    for (int j = i; j < count; ++j)
-      for (int k = j; k < count; ++k) out.push_back({i, j, k});
+  // Those of each degree extend those of the one before by a variable that is not earlier than their last.
+  std::vector<Term> out{{-1, -1, -1, -1}};
+  std::size_t first = 0;
+  for (std::size_t d = 0; d < static_cast<std::size_t>(degree); ++d) {
+    const std::size_t end = out.size();
+    for (std::size_t t = first; t < end; ++t)
+      for (int i = d == 0 ? 0 : out[t][d - 1]; i < static_cast<int>(n); ++i) {
+        Term longer = out[t];
+        longer[d] = i;
+        out.push_back(longer);
+      }
+    first = end;
+  }
   return out;
 }
 
@@ -96,7 +101,8 @@ namespace {
 // d/du_i of a monomial's indices: how often i occurs, and the term without one of them.
 template <class Term>
 std::pair<int, Term> derivative(const Term& term, int i) {
-  Term rest{-1, -1, -1};
+  Term rest;
+  rest.fill(-1);
   int power = 0;
   std::size_t at = 0;
   for (const int j : term) {

@@ -16,9 +16,12 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 namespace {
 
 constexpr int kMostBatches = 12;
-constexpr std::size_t kNoiseDraws = 12;
-constexpr double kQuiet = 0.16;       // variance of a log-likelihood that samples should have
-constexpr double kShiftError = 0.07;  // standard errors, of a shift
+constexpr std::size_t kNoiseDraws = 12, kMostTimes = 4;
+constexpr double kQuiet = 0.16;           // variance of a log-likelihood that samples should have
+constexpr double kNarrowest = 0.5;        // of the samples, in widths of the region
+constexpr double kUnsteady = 0.2;         // standard errors between tops of near and all samples
+constexpr double kKnownCurvature = 0.12;  // error of a curvature of about 1 that quartic terms may leave
+constexpr double kShiftError = 0.07;      // standard errors, of a shift
 }  // namespace
 
 // Those that have a value.
@@ -138,6 +141,19 @@ std::vector<Sample> Rounds::usable() const {
   return out;
 }
 
+// Of the highest degree that the samples determine well.
+std::optional<Polynomial> Rounds::polynomial(std::span<const Sample> samples, const Region& region) {
+  const Index n = region.widths.size();
+  if (samples.size() >= 3 * Polynomial::terms(n, 4))
+    if (auto f = Polynomial::through(samples, region, 4)) {
+      const Spectrum s = spectrum(f->hessian(VectorXd::Zero(n)));
+      double worst = 0;
+      for (Index i = 0; i < n; ++i) worst = std::max(worst, f->curvature_error(s.vectors.col(i)));
+      if (worst < kKnownCurvature) return f;
+    }
+  return Polynomial::through(samples, region, samples.size() >= 2 * Polynomial::terms(n, 3) ? 3 : 2);
+}
+
 // Whether the polynomial is known to fall to all sides of the top.
 bool Rounds::curved(const Polynomial& f, const Top& top) {
   const Spectrum s = spectrum(-f.hessian(top.u));
@@ -151,7 +167,7 @@ bool Rounds::curved(const Polynomial& f, const Top& top) {
 bool Rounds::look() {
   at_top_ = false;
   const auto samples = usable();
-  auto f = Polynomial::through(samples, region_, degree(samples.size()));
+  auto f = polynomial(samples, region_);
   if (!f) return false;
   Top top = top_of(*f, region_, box_, {.most = 2 * width_});
   if (std::ranges::any_of(top.bound, [](int at) { return at != 0; })) {
@@ -188,6 +204,24 @@ double Rounds::largest_share() const {
   return worst;
 }
 
+// Whether the nearer half of the samples has its top in the same place: a polynomial that does not fit moves it.
+bool Rounds::steady() {
+  const Region& region = fit_->region;
+  std::vector<Sample> samples = usable();
+  std::ranges::sort(samples, {}, [&](const Sample& s) { return region.from(s.z).norm(); });
+  samples.resize(samples.size() / 2);
+  const auto f = polynomial(samples, region);
+  if (!f) return true;
+  const Top top = top_of(*f, region, box_, {.most = 2 * width_, .from = fit_->top.u});
+  if (!top.interior || top.bound != fit_->top.bound) return true;
+  const MatrixXd error = error_of(*f, region, top, fit_->covariance) - fit_->error;
+  for (Index i = 0; i < box_.size(); ++i) {
+    const double se = std::sqrt(fit_->covariance(i, i)), by_chance = std::sqrt(std::max(0.0, error(i, i)));
+    if (std::abs(top.z[i] - fit_->top.z[i]) > std::max(kUnsteady * se, 2.5 * by_chance)) return false;
+  }
+  return true;
+}
+
 bool Rounds::refine() {
   cost_ = 0;
   choose_particles();
@@ -202,7 +236,11 @@ bool Rounds::refine() {
     }
     const bool right = follow(*fit_);
     const double missing = error_over_wanted();
-    if (missing <= 1 && (right || batch > 2)) return true;
+    if (missing <= 1 && (right || batch > 2)) {
+      if (steady()) return true;
+      if (width_ <= kNarrowest) return false;
+      width_ = std::max(kNarrowest, 0.7 * width_);
+    }
     if (!options_.tolerance && cost_ > options_.most_cost) return false;
     // Many samples are for a region that is right.
     count = few;
@@ -217,15 +255,37 @@ std::optional<Shift> Rounds::shift(const Effort& finer) {
   const double n = std::pow(std::max(noise_, 0.05) / (kShiftError * width_), 2);
   const auto count = static_cast<std::size_t>(std::clamp(n, 3.0 * static_cast<double>(box_.size() + 1) + 6, 400.0));
   tried_ = finer;
-  tried_samples_ = values_at("finer", design(count, width_), finer);
-  if (tried_samples_.size() < count / 2) return {};
+  tried_samples_.clear();
+  std::optional<Shift> out;
+  for (std::size_t times = 1; times <= kMostTimes && (!out || uncertain(*out)); ++times) {
+    const auto more = values_at("finer", design(count, width_), finer);
+    tried_samples_.insert(tried_samples_.end(), more.begin(), more.end());
+    out = tried_shift(times * count);
+    if (!out) break;
+  }
+  return out;
+}
+
+// Whether it is neither small nor large beyond its error.
+bool Rounds::uncertain(const Shift& s) const {
+  for (Index i = 0; i < box_.size(); ++i) {
+    const double se = std::sqrt(fit_->covariance(i, i));
+    if (!(se > 0)) continue;
+    const double by = std::abs(s.z[i]) / se, error = std::sqrt(s.error(i, i)) / se;
+    if (error > 1.5 * kShiftError && by + 2 * error > kMoves && by < kMoves + 2 * error) return true;
+  }
+  return false;
+}
+
+// From the samples that there are of the `count` that were tried; none where the likelihood is another one.
+std::optional<Shift> Rounds::tried_shift(std::size_t count) const {
   std::vector<Sample> samples = usable();
   std::size_t group = 1;
   for (const Sample& s : samples) group = std::max(group, s.group + 1);
-  const auto finer_samples = trusted(tried_samples_, group);
-  if (2 * finer_samples.size() < count) return {};
-  samples.insert(samples.end(), finer_samples.begin(), finer_samples.end());
-  const auto f = Polynomial::through(samples, region_, degree(samples.size()));
+  const auto some = trusted(tried_samples_, group);
+  if (2 * some.size() < count) return {};
+  samples.insert(samples.end(), some.begin(), some.end());
+  const auto f = polynomial(samples, region_);
   if (!f) return {};
   const MatrixXd to_z = fit_->covariance * region_.inverse().transpose();
   return Shift{to_z * f->offset_gradient(group), to_z * f->offset_error(group) * to_z.transpose()};
@@ -238,15 +298,16 @@ void Rounds::adopt(const Shift& by) {
   region_.centre = box_.inside(fit_->top.z + by.z);
 }
 
-int Rounds::degree(std::size_t samples) const {
-  return samples >= 2 * Polynomial::terms(region_.widths.size(), 3) ? 3 : 2;
-}
-
 // Proportional to M and N, and to the number of steps.
 double Rounds::cost_of(std::size_t samples, const Effort& e) const {
   const double particles = static_cast<double>(e.particles) / static_cast<double>(sample_effort_.particles);
   return static_cast<double>(samples) * sample_cost_ * particles * std::exp2(e.level - sample_effort_.level) *
          evaluate_.step_cost(e) / evaluate_.step_cost(sample_effort_);
+}
+
+void Rounds::move_to(const VectorXd& z) {
+  region_.centre = box_.inside(z);
+  fit_.reset();
 }
 
 void Rounds::begin_again() {

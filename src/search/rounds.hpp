@@ -9,6 +9,8 @@
 
 namespace mckean::search {
 
+inline constexpr double kMoves = 0.2;  // standard errors by which a finer computation may move the top
+
 struct RoundsOptions {
   std::string name;                 // of its tasks
   double share = 0.1;               // Monte Carlo error over standard error at which it ends
@@ -51,8 +53,9 @@ class Rounds {
   bool refine();
   // What another effort makes of the top, from a few samples; they are kept where it is then adopted.
   std::optional<Shift> shift(const Effort&);
-  void adopt(const Shift&);  // the last one, with its effort
-  void begin_again();        // with the current effort, without what the others found
+  void adopt(const Shift&);                // the last one, with its effort
+  void move_to(const Eigen::VectorXd& z);  // a point that turned out to be higher than the top
+  void begin_again();                      // with the current effort, without what the others found
 
   const Effort& effort() const { return efforts_.back(); }
   const std::optional<Fit>& fit() const { return fit_; }
@@ -95,7 +98,10 @@ class Rounds {
   void choose_particles();
   static bool curved(const Polynomial&, const Top&);
   bool look();
-  int degree(std::size_t samples) const;
+  static std::optional<Polynomial> polynomial(std::span<const Sample>, const Region&);
+  bool steady();
+  bool uncertain(const Shift&) const;
+  std::optional<Shift> tried_shift(std::size_t count) const;
   double wanted(Eigen::Index i) const;
   double error_over_wanted() const;
 

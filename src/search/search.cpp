@@ -18,11 +18,11 @@ namespace {
 
 constexpr std::size_t kSettling = 512;  // M
 constexpr double kElsewhere = 4;        // standard errors from which on it is another
-constexpr double kMoves = 0.2;          // standard errors by which a finer computation may move the top
 constexpr double kFarShift = 1.5;       // from here on the finer likelihood is another one
 constexpr double kTolerable = 0.5;      // standard errors of a shift that is left
 constexpr double kLoudest = 1.3;        // standard deviation of a log-likelihood whose bias may be neglected
-constexpr double kMostShare = 0.25;     // Monte Carlo error over standard error that a table may have
+constexpr int kMostReturns = 3;
+constexpr double kMostShare = 0.25;  // Monte Carlo error over standard error that a table may have
 
 class Search {
  public:
@@ -44,11 +44,12 @@ class Search {
     } catch (const Stopped&) {
       if (!best()) throw;
       out_.stopped = true;
-      reliable_ = false;
+      doubt("stopped before the search had come to rest");
     } catch (const OutOfTime&) {
       if (!best()) throw NumericalError("the time granted was used up before any likelihood was known; grant more");
       doubt("the time granted was used up before the search had come to rest");
     }
+    evaluate_.tell("search", best()->theta, best()->loglik);
     out_.effort = rounds_ ? rounds_->effort() : effort_with(options_, kExploring, starts_.level());
     out_.converged = reliable_;
     describe({parameters_, box_, rounds_.get(), *best(), others_, ends_}, out_);
@@ -56,7 +57,10 @@ class Search {
   }
 
  private:
-  const std::optional<LocalMaximum>& best() const { return best_ ? best_ : starts_.best(); }
+  // So far; at first that is what the population has.
+  const std::optional<LocalMaximum>& best() const {
+    return best_ ? best_ : starts_.best() ? starts_.best() : evaluate_.told();
+  }
 
   // What is found is not to be relied on, for a reason that the user is told.
   void doubt(std::string why) {
@@ -80,7 +84,7 @@ class Search {
     finer_steps();
     larger_law();
     judge_error();
-    if (reliable_) find_ends();
+    find_ends();
   }
 
   std::unique_ptr<Rounds> rounds_at(const std::string& name, const Explored& from) {
@@ -118,10 +122,7 @@ class Search {
   }
 
   void remember(const Rounds& r) {
-    if (r.fit())
-      best_ = LocalMaximum{box_.theta(r.fit()->top.z), r.fit()->top.value};
-    else
-      best_ = LocalMaximum{box_.theta(r.region().centre), best() ? best()->loglik : 0};
+    if (r.fit()) best_ = LocalMaximum{box_.theta(r.fit()->top.z), r.fit()->top.value};
   }
 
   // The parameter that a shift moves most, in standard errors, with the error of that.
@@ -156,9 +157,11 @@ class Search {
       if (!w.matters()) return;
       const bool last = !next(*finer) || evaluate_.cost() + rounds_->cost_of(100, *finer) > options_.most_cost;
       if (last) {
+        const bool limited = next(*finer).has_value();
         out_.warnings.push_back(
             fmt::format("{} still matter: the next finer ones move '{}' by {:.2f} ± {:.2f} standard errors; {}", what,
-                        name(w.parameter), w.shift, w.error, advice));
+                        name(w.parameter), w.shift, w.error,
+                        limited ? "a --budget lifts the limit of work that ended the search" : advice));
         reliable_ = reliable_ && w.shift < kTolerable;
         return;
       }
@@ -194,12 +197,12 @@ class Search {
   }
 
   void judge_error() {
-    if (!rounds_->at_top()) return doubt("not converged: the search had not come to rest at a maximum");
     if (rounds_->noise() > kLoudest)
       doubt(fmt::format(
           "filters of {} particles are too few: their log-likelihood has a standard deviation of {:.2g}, which "
           "moves its maximum; take more --particles",
           rounds_->effort().particles, rounds_->noise()));
+    if (!rounds_->at_top()) return doubt("not converged: the search had not come to rest at a maximum");
     if (rested_) return;
     const double share = rounds_->largest_share();
     out_.warnings.push_back(
@@ -211,9 +214,24 @@ class Search {
     if (options_.tolerance || share > kMostShare) reliable_ = false;
   }
 
+  // Where an end turns out to be higher than the top, the search goes on from there.
   void find_ends() {
-    const auto guesses = guessed_ends(*rounds_->fit(), box_, rounds_->flat());
-    ends_ = search::find_ends(evaluate_, box_, *rounds_, guesses);
+    for (int again = 1; reliable_; ++again) {
+      const auto guesses = guessed_ends(*rounds_->fit(), box_, rounds_->flat());
+      const Ends ends = search::find_ends(evaluate_, box_, *rounds_, guesses, fmt::format("ends {}", again));
+      if (!ends.higher) {
+        ends_ = ends.distances;
+        return;
+      }
+      if (again == kMostReturns)
+        return doubt(
+            "not converged: the likelihood is higher at the end of an interval than at the maximum that was found");
+      evaluate_.say(fmt::format("higher at {}: on from there", to_text(parameters_, box_.theta(*ends.higher))));
+      rounds_->move_to(*ends.higher);
+      rested_ = rounds_->settle() && rounds_->refine();
+      remember(*rounds_);
+      judge_error();
+    }
   }
 
   Evaluations& evaluate_;

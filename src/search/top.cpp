@@ -92,21 +92,19 @@ Top top_of(const Polynomial& f, const Region& region, const Box& box, const TopO
 }
 
 std::optional<MatrixXd> covariance_at(const Polynomial& f, const Region& region, const Top& top) {
-  std::vector<Index> free;
+  const MatrixXd factor = region.factor();
+  std::vector<Index> held;
   for (Index i = 0; i < top.z.size(); ++i)
-    if (top.bound[static_cast<std::size_t>(i)] == 0) free.push_back(i);
-  MatrixXd out = MatrixXd::Zero(top.z.size(), top.z.size());
-  if (free.empty()) return out;
-  const MatrixXd inverse = region.inverse();
-  const MatrixXd information = -(inverse.transpose() * f.hessian(top.u) * inverse);
-  if (region.widths.size() < top.z.size()) {
-    if (spectrum(-f.hessian(top.u)).values.minCoeff() <= 0) return {};
-    out(free, free) = pseudo_inverse(information(free, free), 1e-10);
-    return out;
-  }
-  const auto part = inverse_if_positive(information(free, free), 1e-12);
+    if (top.bound[static_cast<std::size_t>(i)] != 0) held.push_back(i);
+  // z = factor·u moves only along those u that leave the variables at their bounds where they are.
+  const MatrixXd rows = factor(held, Eigen::all);
+  const Index free = factor.cols() - static_cast<Index>(held.size());
+  if (free <= 0) return MatrixXd::Zero(top.z.size(), top.z.size());
+  const MatrixXd along = spectrum(rows.transpose() * rows).vectors.leftCols(free);
+  const auto part = inverse_if_positive(-(along.transpose() * f.hessian(top.u) * along), 1e-12);
   if (!part) return {};
-  out(free, free) = *part;
+  MatrixXd out = factor * along * *part * along.transpose() * factor.transpose();
+  for (const Index i : held) out.row(i).setZero(), out.col(i).setZero();
   return out;
 }
 

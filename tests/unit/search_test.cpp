@@ -216,6 +216,27 @@ TEST(Search, FlatDirectionHasNoStandardError) {
   EXPECT_EQ(std::ranges::count_if(f.warnings, [](const std::string& w) { return w.find("not determined") == 0; }), 1);
 }
 
+TEST(Search, AFlatParameterDoesNotChangeTheErrorsOfOthers) {
+  double error = 0;
+  constexpr int kSeeds = 6;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    Synthetic s;
+    s.seed = seed;
+    s.parameters = {{"a", 1.2}, {"m", 0.4}, {"c", 0.3}};
+    s.value = [](std::span<const double> t, const Effort&) -> std::optional<double> {
+      const double a = (t[0] - 0.5) / 0.1, m = (t[1] - 1) / 0.1;
+      return -(a * a + m * m) / 2;
+    };
+    const Found f = s.run();
+    EXPECT_TRUE(mentions(f, "not determined"));
+    EXPECT_FALSE(f.intervals[2].std_error);
+    ASSERT_TRUE(f.intervals[0].std_error && f.intervals[1].std_error);
+    error += (*f.intervals[0].std_error + *f.intervals[1].std_error) / 2 / kSeeds;
+    EXPECT_NEAR(*f.intervals[0].std_error, 0.1, 0.02);
+  }
+  EXPECT_NEAR(error, 0.1, 0.01);
+}
+
 TEST(Search, AFlatParameterHasTheEndThatThereIs) {
   Synthetic s;
   s.parameters = {{"a", 2.0}, {"c", 3.0}};
