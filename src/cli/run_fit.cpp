@@ -40,13 +40,29 @@ Json estimate_json(const Model& model, const FitResult& r) {
   return out;
 }
 
+// Null for parameters that are not determined.
+Json covariance_json(const FitResult& r) {
+  if (r.covariance.empty()) return nullptr;
+  const auto known = [&](std::size_t p) {
+    return r.intervals[p].std_error.has_value() || r.intervals[p].at_bound != AtBound::none;
+  };
+  Json out = Json::array();
+  for (std::size_t i = 0; i < r.covariance.size(); ++i) {
+    Json row = Json::array();
+    for (std::size_t j = 0; j < r.covariance.size(); ++j)
+      row.push_back(known(i) && known(j) ? Json(r.covariance[i][j]) : Json(nullptr));
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
 Json to_json(const Model& model, const FitSettings& s, const FitResult& r, double seconds) {
   const bool exact = r.engine == "quadrature";
   Json maxima = Json::array();
   for (const LocalMaximum& m : r.maxima)
     maxima.push_back({{"loglik", m.loglik}, {"estimate", parameters_json(model, m.theta)}});
   Json out = {{"estimate", estimate_json(model, r)},
-              {"covariance", r.covariance.empty() ? Json(nullptr) : Json(r.covariance)},
+              {"covariance", covariance_json(r)},
               {"engine", r.engine},
               {"converged", r.converged},
               {"cells", cells_json(model, r.cells)},

@@ -111,6 +111,53 @@ class Search(ProgramTest):
         self.assertIn("continue with 'mckean resume r'", err)
         self.assertEqual(json.loads(self.succeed("runs", "r", "--json"))["runs"][0]["state"], "stopped")
 
+    def stop_when_known(self, *command):
+        """Sends SIGINT as soon as a log-likelihood is shown: status, stdout, stderr."""
+        process = subprocess.Popen([PROGRAM, *map(str, command)], cwd=self.directory, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        seen = ""
+        for line in process.stderr:
+            seen += line
+            if "log-likelihood" in line:
+                break
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+        return process.returncode, out, seen + err
+
+    def test_what_is_said_of_a_stop_is_what_the_table_has(self):
+        mean_field = MODELS / "mean-field-ou.toml"
+        self.succeed("simulate", mean_field, "--times", 100, "--seed", 3, "--out", "f.csv")
+        for name, command in (("search", ("m.toml", "d.csv", "--tolerance", "1e-5")), ("quadrature", (mean_field, "f.csv"))):
+            with self.subTest(name):
+                status, out, err = self.stop_when_known("fit", *command, "--run", name)
+                self.assertEqual(status, 130, err)
+                self.assertIn("NOT CONVERGED", out)
+                first = out.splitlines()[1].split()
+                so_far = re.search(rf"so far {first[0]} = ([^,]+),", err)
+                self.assertAlmostEqual(float(so_far[1]), float(first[1]), delta=1e-5 * abs(float(first[1])))
+                self.assertEqual(json.loads(self.succeed("runs", name, "--json"))["runs"][0]["state"], "stopped")
+
+    def test_budget_of_quadrature(self):
+        mean_field = MODELS / "mean-field-ou.toml"
+        self.succeed("simulate", mean_field, "--times", 100, "--seed", 3, "--out", "f.csv")
+        done = self.run_program("fit", mean_field, "f.csv", "--budget", "2s", "--no-run", "--json")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        result = json.loads(done.stdout)
+        self.assertFalse(result["converged"])
+        self.assertIn("the time granted was used up before the end", result["warnings"])
+
+    def test_ends_that_the_data_do_not_give(self):
+        """25 observations determine the rate of an Ornstein-Uhlenbeck process from below only, by either engine."""
+        self.succeed("simulate", MODELS / "ou.toml", "--times", 25, "--seed", 4, "--out", "s.csv")
+        for engine in ("quadrature", "particles"):
+            result = self.json("fit", MODELS / "ou.toml", "s.csv", "--engine", engine, "--no-run")
+            kappa = result["estimate"]["kappa"]
+            self.assertEqual((kappa["upper"], kappa["std_error"], result["converged"]), (None, None, True), engine)
+            self.assertAlmostEqual(kappa["lower"], 0.297, delta=0.06)
+            self.assertEqual(result["covariance"][0], [None, None, None])
+            self.assertGreater(result["covariance"][1][1], 0)
+            self.assertIn("not determined from above: the profile likelihood of 'kappa'", " ".join(result["warnings"]))
+
     def test_progress(self):
         """Where stderr is no terminal too: what is done, and the best log-likelihood so far."""
         done = self.run_program("fit", "m.toml", "d.csv", "--tolerance", "0.0005", "--budget", "4s", "--no-run")

@@ -399,7 +399,7 @@ TEST(Search, StoppedOrOutOfTimeItTellsWhatItHas) {
     s.run();
     return s.runner.batches;
   }();
-  for (std::size_t after = 20; after < all; ++after) {
+  for (std::size_t after = 3; after < all; ++after) {
     SerialRunner stopped, timed;
     stopped.stop_after = timed.time_after = after;
     const Found a = parabola(2).run(stopped), b = parabola(2).run(timed);
