@@ -99,6 +99,7 @@ class Expr {
   bool has(unsigned mask) const { return (kinds() & mask) != 0; }
   std::uint32_t id() const { return id_; }  // operands always have smaller ids
   Graph& graph() const { return *graph_; }
+  Expr in(Graph& copy) const { return {&copy, id_}; }  // the same node of a copy of its graph
   explicit operator bool() const { return graph_ != nullptr; }
   bool operator==(const Expr&) const = default;
 
@@ -123,6 +124,11 @@ class Graph {
   Expr make(Op, Expr a, Expr b = {}, Expr c = {});  // simplified
   Expr node(std::uint32_t id) { return {this, id}; }
   std::size_t size() const;
+
+  // From now on no node is added, so that many threads may read it. Whoever derives expressions takes a copy, in which
+  // the nodes have the same numbers: what is derived then depends on nothing that others derive.
+  void freeze();
+  std::shared_ptr<Graph> copy() const;
 
  private:
   friend class Expr;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,6 +31,8 @@ struct Parameter {
   double from_line(double u) const;
   double slope(double u) const;  // dθ/du
 };
+
+std::string to_text(std::span<const Parameter>, std::span<const double> theta);  // "a = 1, b = 2"
 
 // Where the process starts at t = 0: mean and standard deviation of each component (0: a fixed point).
 struct StateSpec {
@@ -116,7 +119,8 @@ struct ObservedColumn {
 
 class Model {
  public:
-  explicit Model(ModelSpec);  // throws SpecError
+  explicit Model(ModelSpec);  // throws SpecError; nothing is added to the graph of the specification from then on
+  Model copy() const;         // with a graph of its own, in which expressions can be derived from the model's
 
   const std::string& name() const { return spec_.name; }
   const ModelSpec& spec() const { return spec_; }

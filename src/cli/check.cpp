@@ -261,7 +261,7 @@ void run(const CheckArguments& o) {
   if (data) describe_data(*data, r);
   options.particles = 64;
   const double law_error = law_derivative_error(system, grid, theta, noise, options),
-               error = expression_derivative_error(model);
+               error = expression_derivative_error(model.copy());
   const bool good = law_error < 1e-5 && error < 1e-5;
   r.json["derivatives"] = {{"expressions", error}, {"law", law_error}, {"ok", good}};
   r.line("derivatives   {}: expressions to {:.1e}, tangents of the law to {:.1e} of central differences",

@@ -144,7 +144,7 @@ Ascent climb(Workbench& bench, const std::string& group, const ChainOptions& opt
     out.u = round.mean;
     variance = round.variance;
     bench.observer.message(
-        fmt::format("ascent, round {}: {}", r + 1, parameters_to_text(model, from_line(model, out.u))));
+        fmt::format("ascent, round {}: {}", r + 1, to_text(model.parameters(), from_line(model, out.u))));
     for (std::size_t p = 0; p < free.size(); ++p)
       if (free[p] && at_bound(model.parameters()[p], out.u[static_cast<Eigen::Index>(p)]))
         free[p] = false, out.fixed[p] = true, out.arrived = false;

@@ -273,7 +273,7 @@ class QuadratureFit {
         continue;
       out.maxima.push_back({m.theta, m.loglik});
       out.warnings.push_back(fmt::format("another maximum of comparable likelihood is at {}, log-likelihood {:.6g}",
-                                         parameters_to_text(model(), m.theta), m.loglik));
+                                         to_text(model().parameters(), m.theta), m.loglik));
     }
   }
 

@@ -88,7 +88,7 @@ void with_context(const Model& model, const ChainOptions& o, const ChainIdentity
     work();
   } catch (const NumericalError& e) {
     throw NumericalError(fmt::format("{}, level {}, iteration {}, at {}: {}", chain_name(id.replicate), id.level, n,
-                                     parameters_to_text(model, theta), e.what()));
+                                     to_text(model.parameters(), theta), e.what()));
   }
 }
 }  // namespace
@@ -110,7 +110,7 @@ bool Iterate::move(std::size_t n, std::span<const double> score) {
   const bool finite = u_.allFinite();
   if (!finite) u_ = before;
   return_to_start(fmt::format("the last {} {}", finite ? "at" : "by a step without a finite value from",
-                              parameters_to_text(model_, theta())));
+                              to_text(model_.parameters(), theta())));
   return false;
 }
 

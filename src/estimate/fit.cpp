@@ -164,7 +164,7 @@ Pilot best_pilot(Workbench& bench, const FitPlan& given, std::vector<std::string
   for (std::size_t k = 0; k < given.starts; ++k) {
     PilotOptions o = given.pilot;
     if (k > 0) o.chain.start = another_start(bench.model(), o.chain.start, bench.seed, k);
-    bench.observer.message(fmt::format("start {}: {}", k + 1, parameters_to_text(bench.model(), o.chain.start)));
+    bench.observer.message(fmt::format("start {}: {}", k + 1, to_text(bench.model().parameters(), o.chain.start)));
     if (given.starts == 1) return explore(bench, "", o);
     try {
       Pilot pilot = explore(bench, fmt::format("start {} ", k), o);
@@ -187,7 +187,7 @@ Pilot best_pilot(Workbench& bench, const FitPlan& given, std::vector<std::string
       warnings.push_back(
           fmt::format("another maximum, or no convergence: a start ended at {}, log-likelihood {:.6g} "
                       "(at the one reported {:.6g})",
-                      parameters_to_text(bench.model(), from_line(bench.model(), pilots[k].maximum.u)),
+                      to_text(bench.model().parameters(), from_line(bench.model(), pilots[k].maximum.u)),
                       likelihoods[k].value, likelihoods[best].value));
   }
   return std::move(pilots[best]);

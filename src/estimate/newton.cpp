@@ -166,7 +166,7 @@ Maximum find_maximum(Workbench& bench, const std::string& group, Place place, co
     const bool wide =
         ((next - directions * scale.asDiagonal()).cwiseAbs().maxCoeff() > 0) && effort.iterations >= 3 * kIterations;
     bench.observer.message(fmt::format(
-        "maximum, round {}: {}; {}", round + 1, parameters_to_text(bench.model(), from_line(bench.model(), place.u)),
+        "maximum, round {}: {}; {}", round + 1, to_text(bench.model().parameters(), from_line(bench.model(), place.u)),
         known.empty()
             ? "no information seen yet"
             : fmt::format("a step of {:.2g} standard errors, which are known to {:.0f} %", step_length, 100 * worst)));

@@ -219,7 +219,7 @@ class Profiler {
       for (std::size_t k = 0; k < places.size(); ++k) {
         if (!probes[k].found)
           throw NumericalError(fmt::format("at {}: {}; take a narrower --range",
-                                           parameters_to_text(model(), from_line(model(), places[k].u)),
+                                           to_text(model().parameters(), from_line(model(), places[k].u)),
                                            probes[k].problem));
         const VectorXd step = along.others * probes[k].score;
         const double length = std::sqrt(std::max(0.0, step.dot(probes[k].score)));

@@ -1,6 +1,7 @@
 #include <bit>
 #include <cmath>
 #include <deque>
+#include <stdexcept>
 
 #include "expr/functions.hpp"
 #include "mckean/expr.hpp"
@@ -42,18 +43,34 @@ struct Graph::Store {
   std::deque<Symbol> symbols;
   std::map<Symbol, std::uint32_t> symbol_nodes;
   std::unordered_map<Key, std::uint32_t, KeyHash> known;
+  bool frozen = false;
+
+  void check_open() const {
+    if (frozen) throw std::logic_error("a node was added to the graph of a finished model; take a copy of the model");
+  }
 };
 
 Graph::Graph() : store_(std::make_unique<Store>()) {}
 Graph::~Graph() = default;
 std::size_t Graph::size() const { return store_->nodes.size(); }
+void Graph::freeze() { store_->frozen = true; }
+
+std::shared_ptr<Graph> Graph::copy() const {
+  auto out = std::make_shared<Graph>();
+  *out->store_ = *store_;
+  out->store_->frozen = false;
+  return out;
+}
 
 Expr Graph::intern(Op op, Expr a, Expr b, Expr c, double value, std::uint32_t symbol, std::uint16_t kinds) {
   auto id_of = [](Expr e) { return e ? e.id() : kNone; };
   const Key key{op, id_of(a), id_of(b), id_of(c), symbol, std::bit_cast<std::uint64_t>(value)};
-  const auto [at, fresh] = store_->known.try_emplace(key, static_cast<std::uint32_t>(store_->nodes.size()));
-  if (fresh) store_->nodes.push_back({op, kinds, key.a, key.b, key.c, value, symbol});
-  return {this, at->second};
+  if (const auto at = store_->known.find(key); at != store_->known.end()) return {this, at->second};
+  store_->check_open();
+  const auto id = static_cast<std::uint32_t>(store_->nodes.size());
+  store_->known.emplace(key, id);
+  store_->nodes.push_back({op, kinds, key.a, key.b, key.c, value, symbol});
+  return {this, id};
 }
 
 Expr Graph::number(double value) {
@@ -62,12 +79,12 @@ Expr Graph::number(double value) {
 }
 
 Expr Graph::symbol(const Symbol& s) {
-  const auto [at, fresh] = store_->symbol_nodes.try_emplace(s, kNone);
-  if (fresh) {
-    store_->symbols.push_back(s);
-    at->second = intern(Op::symbol, {}, {}, {}, 0, static_cast<std::uint32_t>(store_->symbols.size() - 1), s.kind).id();
-  }
-  return {this, at->second};
+  if (const auto at = store_->symbol_nodes.find(s); at != store_->symbol_nodes.end()) return {this, at->second};
+  store_->check_open();
+  store_->symbols.push_back(s);
+  const Expr e = intern(Op::symbol, {}, {}, {}, 0, static_cast<std::uint32_t>(store_->symbols.size() - 1), s.kind);
+  store_->symbol_nodes.emplace(s, e.id());
+  return e;
 }
 
 Op Expr::op() const { return graph_->store_->nodes[id_].op; }
@@ -217,6 +234,8 @@ bool out_of_order(Op op, Expr a, Expr b) {
 }  // namespace
 
 Expr Graph::make(Op op, Expr a, Expr b, Expr c) {
+  for (const Expr operand : {a, b, c})
+    if (operand && &operand.graph() != this) throw std::logic_error("operands of two graphs");
   if (op != Op::mean && op != Op::sum && a.is_number() && (!b || b.is_number()) && (!c || c.is_number())) {
     const double v = apply(op, a.value(), b ? b.value() : 0, c ? c.value() : 0);
     if (std::isfinite(v)) return number(v);

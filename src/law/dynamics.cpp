@@ -20,8 +20,9 @@ std::vector<std::size_t> dynamic_parameters(const Model& model) {
 
 }  // namespace
 
-Dynamics::Dynamics(const Model& model, std::size_t rank, bool with_tangents)
-    : field(model, rank),
+Dynamics::Dynamics(const Model& of, std::size_t rank, bool with_tangents)
+    : model(of.copy()),
+      field(model, rank),
       dynamic(dynamic_parameters(model)),
       dimension(model.dimension()),
       sources(model.noise_sources()),
@@ -45,7 +46,8 @@ Dynamics::Dynamics(const Model& model, std::size_t rank, bool with_tangents)
 }
 
 System::System(const Model& model) : model_(&model) {
-  const MeanField field(model, 2);
+  const Model own = model.copy();
+  const MeanField field(own, 2);
   if (!field.expansions.empty()) ranks_ = {16, 24, 32, 48, 64, 96, 128};
   ranks_.push_back(0);
 }

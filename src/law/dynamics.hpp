@@ -16,6 +16,7 @@ namespace mckean {
 struct Dynamics {
   Dynamics(const Model&, std::size_t rank, bool tangents);
 
+  Model model;  // a copy, for the expressions of the field
   MeanField field;
   std::vector<std::size_t> dynamic;  // indices of the parameters that the drift or an interaction contains
   std::size_t dimension, sources;    // components of the state, sources of noise

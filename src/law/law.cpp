@@ -8,13 +8,6 @@
 
 namespace mckean {
 
-std::string parameters_to_text(const Model& model, std::span<const double> theta) {
-  std::string text;
-  for (std::size_t p = 0; p < theta.size(); ++p)
-    text += fmt::format("{}{} = {:.6g}", p ? ", " : "", model.parameters()[p].name, theta[p]);
-  return text.empty() ? "no parameters" : text;
-}
-
 void LawPath::append_inputs(std::size_t point, std::vector<double>& to) const {
   for (std::size_t i = 0; i < inputs.count(); ++i) to.push_back(inputs[i][point]);
 }
@@ -23,7 +16,7 @@ void report_overflow(const Model& model, std::span<const double> theta, int leve
   throw Explosion(
       fmt::format("model '{}': {} overflow or are undefined by t = {:.6g}, level {}, with {}; the Euler steps may "
                   "be too long (raise the level), or the dynamics explode or have a pole at these values",
-                  model.name(), who, time, level, parameters_to_text(model, theta)));
+                  model.name(), who, time, level, to_text(model.parameters(), theta)));
 }
 
 namespace {

@@ -72,7 +72,4 @@ std::pair<LawPath, LawPath> draw_coupled_laws(const System&, const Grid& fine, c
 
 // Index of the rank that a law at theta needs, so that draws need not find it one by one.
 std::size_t find_rank(const System&, const Grid&, std::span<const double> theta, const LawNoise&, const LawOptions&);
-
-// "theta = 0.4, kappa = 2"
-std::string parameters_to_text(const Model&, std::span<const double> theta);
 }  // namespace mckean

@@ -198,6 +198,26 @@ Model::Model(ModelSpec spec) : spec_(std::move(spec)) {
       observed_.push_back(std::move(column));
     }
   }
+  graph().freeze();
+}
+
+Model Model::copy() const {
+  Model out = *this;
+  out.spec_.graph = spec_.graph->copy();
+  const auto own = [&](Expr& e) {
+    if (e) e = e.in(out.graph());
+  };
+  const auto all = [&](std::vector<Expr>& list) { std::ranges::for_each(list, own); };
+  for (auto& [name, e] : out.spec_.interactions) own(e);
+  for (auto& [name, e] : out.spec_.drifts) own(e);
+  for (auto& [name, rows] : out.spec_.diffusions) std::ranges::for_each(rows, all);
+  for (auto& [name, density] : out.spec_.observations) all(density.arguments), own(density.log_density);
+  all(out.parameter_symbols_);
+  for (Component& c : out.components_) own(c.symbol), own(c.drift), all(c.diffusion);
+  for (Interaction& i : out.interactions_) own(i.symbol), own(i.kernel);
+  for (ObservedColumn& y : out.observed_) own(y.symbol), own(y.log_density), all(y.arguments);
+  own(out.time_);
+  return out;
 }
 
 std::vector<double> Model::start_values() const {

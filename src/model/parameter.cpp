@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "mckean/model.hpp"
@@ -46,5 +48,12 @@ double Parameter::slope(double u) const {
   if (below) return std::exp(u);
   if (above) return -std::exp(u);
   return 1;
+}
+
+std::string to_text(std::span<const Parameter> parameters, std::span<const double> theta) {
+  std::string out;
+  for (std::size_t i = 0; i < theta.size(); ++i)
+    out += fmt::format("{}{} = {:.6g}", i ? ", " : "", parameters[i].name, theta[i]);
+  return out.empty() ? "no parameters" : out;
 }
 }  // namespace mckean

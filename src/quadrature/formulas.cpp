@@ -85,7 +85,7 @@ std::vector<Expr> times(Expr factor, std::vector<Expr> list) {
 }
 }  // namespace
 
-Formulas::Formulas(const Model& model, bool derivatives) : field((check(model), model), 0) {
+Formulas::Formulas(const Model& of, bool derivatives) : model((check(of), of.copy())), field(model, 0) {
   if (derivatives) order = dynamic_first(model, dynamic);
   Graph& graph = model.graph();
   const auto& theta = model.parameter_symbols();

@@ -19,6 +19,7 @@ struct Formulas {
   std::size_t all() const { return order.size(); }
   bool reads_law() const { return !field.inputs.empty() || !field.pairwise.empty(); }
 
+  Model model;      // a copy, for the expressions of the field
   MeanField field;  // without expansions: averages are taken on the law's grid
   // Fixed inputs of all: the parameters.
   // columns: x, jets of ξ | uniforms: t, Δ, √Δ, jets of moments | outputs: jet of x + aΔ, standard deviation

@@ -55,7 +55,7 @@ class Evaluation {
           "model '{}': by t = {:.6g}, level {}, with {}, densities need too large a grid: they are much wider than the "
           "smallest noise of a step or the sharpest observation, or the dynamics explode; use particles instead "
           "(--estimator stratified in a fit, scores in a profile), or raise the level",
-          model_.name(), schedule_.grid.time[now_], schedule_.grid.level, parameters_to_text(model_, theta_)));
+          model_.name(), schedule_.grid.time[now_], schedule_.grid.level, to_text(model_.parameters(), theta_)));
     }
     for (const double v : log_value_)
       if (!std::isfinite(v)) overflow("the derivatives of densities");
@@ -211,7 +211,7 @@ QuadratureValue Quadrature::value(std::span<const double> theta, Order order, do
       if (accuracy.cut >= kWidestCut)
         throw NumericalError(fmt::format(
             "{}: an observation lies too far from all that the model predicts for double precision, with {}",
-            parts_->schedule.data.source, parameters_to_text(parts_->model, theta)));
+            parts_->schedule.data.source, to_text(parts_->model.parameters(), theta)));
     }
   }
 }

@@ -5,7 +5,8 @@
 
 namespace mckean {
 
-ObservationScore::ObservationScore(const Model& model) : model_(model) {
+ObservationScore::ObservationScore(const Model& of) : model_(of) {
+  const Model model = of.copy();
   ProgramSpec spec{model.parameter_symbols(), {}, {}, {}, {}};
   for (const auto& c : model.components()) spec.columns.push_back(c.symbol);
   spec.columns.push_back(model.time());

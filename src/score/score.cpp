@@ -86,6 +86,6 @@ void Score::add(std::size_t series, const Path& path, const LawPath& law, PathSc
       throw NumericalError(
           fmt::format("the score of '{}' is {} at level {}, with {}; a derivative has a pole on the path",
                       system_.model().parameters()[p].name, to.gradient[p], schedule_.grid.level,
-                      parameters_to_text(system_.model(), theta_)));
+                      to_text(system_.model().parameters(), theta_)));
 }
 }  // namespace mckean

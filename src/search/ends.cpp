@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kError = 0.2;         // log units, of a profile log-likelihood from its first samples
-constexpr double kUncertain = 0.25;    // from here on it takes more of them,
+constexpr double kUncertain = 0.35;    // from here on it takes more of them,
 constexpr std::size_t kMostTimes = 4;  // up to so many times
 constexpr double kHigher = 0.3;        // log units above the top, beyond errors, that make it none
 constexpr double kSpread = 0.8;        // of the samples across, in standard deviations

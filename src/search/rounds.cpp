@@ -17,11 +17,11 @@ namespace {
 
 constexpr int kMostBatches = 12;
 constexpr std::size_t kNoiseDraws = 12, kMostTimes = 4;
-constexpr double kQuiet = 0.16;           // variance of a log-likelihood that samples should have
-constexpr double kNarrowest = 0.5;        // of the samples, in widths of the region
-constexpr double kUnsteady = 0.2;         // standard errors between tops of near and all samples
-constexpr double kKnownCurvature = 0.12;  // error of a curvature of about 1 that quartic terms may leave
-constexpr double kShiftError = 0.07;      // standard errors, of a shift
+constexpr double kQuiet = 0.16;                      // variance of a log-likelihood that samples should have
+constexpr double kNarrower = 0.7, kNarrowest = 0.5;  // of the samples, where the polynomial does not fit
+constexpr double kUnsteady = 0.3;                    // standard errors between tops of near and all samples
+constexpr double kKnownCurvature = 0.12;             // error of a curvature of about 1 that quartic terms may leave
+constexpr double kShiftError = 0.07;                 // standard errors, of a shift
 }  // namespace
 
 // Those that have a value.
@@ -108,7 +108,7 @@ void Rounds::choose_particles() {
     }
   }
   noise_ = std::sqrt(m.variance);
-  width_ = std::clamp(2.2 * noise_, 0.8, 1.6);
+  width_ = narrowing_ * std::clamp(2.2 * noise_, 0.8, 1.6);
 }
 
 // Those in the region that are not far below the best of them: elsewhere the likelihood is no polynomial.
@@ -217,7 +217,7 @@ bool Rounds::steady() {
   const MatrixXd error = error_of(*f, region, top, fit_->covariance) - fit_->error;
   for (Index i = 0; i < box_.size(); ++i) {
     const double se = std::sqrt(fit_->covariance(i, i)), by_chance = std::sqrt(std::max(0.0, error(i, i)));
-    if (std::abs(top.z[i] - fit_->top.z[i]) > std::max(kUnsteady * se, 2.5 * by_chance)) return false;
+    if (std::abs(top.z[i] - fit_->top.z[i]) > std::max(kUnsteady * se, 3 * by_chance)) return false;
   }
   return true;
 }
@@ -237,15 +237,17 @@ bool Rounds::refine() {
     const bool right = follow(*fit_);
     const double missing = error_over_wanted();
     if (missing <= 1 && (right || batch > 2)) {
-      if (steady()) return true;
-      if (width_ <= kNarrowest) return false;
-      width_ = std::max(kNarrowest, 0.7 * width_);
+      if (steady_ || steady()) return steady_ = true;
+      if (narrowing_ < kNarrowest) return false;
+      narrowing_ *= kNarrower, width_ *= kNarrower;
     }
     if (!options_.tolerance && cost_ > options_.most_cost) return false;
     // Many samples are for a region that is right.
     count = few;
     if (!right && batch < kMostBatches / 2) continue;
-    const double more = static_cast<double>(usable().size()) * std::clamp(1.1 * missing * missing - 1, 0.25, 3.0);
+    const auto samples = usable();
+    const auto own = std::ranges::count(samples, std::size_t{0}, &Sample::group);  // the others have their own slope
+    const double more = static_cast<double>(own) * std::clamp(1.1 * missing * missing - 1, 0.25, 3.0);
     count = std::max<std::size_t>(24, static_cast<std::size_t>(more));
   }
   return false;
@@ -257,13 +259,13 @@ std::optional<Shift> Rounds::shift(const Effort& finer) {
   tried_ = finer;
   tried_samples_.clear();
   std::optional<Shift> out;
-  for (std::size_t times = 1; times <= kMostTimes && (!out || uncertain(*out)); ++times) {
+  for (std::size_t tried = count;; tried += count) {
     const auto more = values_at("finer", design(count, width_), finer);
     tried_samples_.insert(tried_samples_.end(), more.begin(), more.end());
-    out = tried_shift(times * count);
-    if (!out) break;
+    out = tried_shift(tried);
+    const bool cheap = cost_of(tried + count, finer) < options_.most_cost / 4;
+    if (!out || !uncertain(*out) || !cheap || tried >= kMostTimes * count) return out;
   }
-  return out;
 }
 
 // Whether it is neither small nor large beyond its error.
@@ -272,7 +274,7 @@ bool Rounds::uncertain(const Shift& s) const {
     const double se = std::sqrt(fit_->covariance(i, i));
     if (!(se > 0)) continue;
     const double by = std::abs(s.z[i]) / se, error = std::sqrt(s.error(i, i)) / se;
-    if (error > 1.5 * kShiftError && by + 2 * error > kMoves && by < kMoves + 2 * error) return true;
+    if (error > 1.5 * kShiftError && by + error > kMoves && by < kMoves + 2 * error) return true;
   }
   return false;
 }
@@ -308,6 +310,7 @@ double Rounds::cost_of(std::size_t samples, const Effort& e) const {
 void Rounds::move_to(const VectorXd& z) {
   region_.centre = box_.inside(z);
   fit_.reset();
+  steady_ = false;
 }
 
 void Rounds::begin_again() {

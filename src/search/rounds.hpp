@@ -18,7 +18,7 @@ struct RoundsOptions {
   double most_cost = 5e9;           // of a refinement, where nothing else limits it
   std::size_t most_particles = 16384;
   bool fixed_particles = false;  // M is the user's
-  double law_ratio = 2;          // N over M, where N follows M
+  double law_ratio = 1;          // N over M, where N follows M
   std::size_t most_law_particles = 65536;
 };
 
@@ -115,7 +115,8 @@ class Rounds {
   Effort tried_;  // by the last shift, with what it found
   std::vector<Taken> tried_samples_;
   std::optional<Fit> fit_;
-  bool at_top_ = false;
+  bool at_top_ = false, steady_ = false;
+  double narrowing_ = 1;  // of the samples
   double noise_ = 0, width_ = 1.2, cost_ = 0, sample_cost_ = 0;
   std::vector<Eigen::VectorXd> flat_;
   Effort sample_effort_;

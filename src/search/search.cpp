@@ -16,6 +16,7 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 namespace {
 
+constexpr std::size_t kLaw = 1024;      // N at least
 constexpr std::size_t kSettling = 512;  // M
 constexpr double kElsewhere = 4;        // standard errors from which on it is another
 constexpr double kFarShift = 1.5;       // from here on the finer likelihood is another one
@@ -89,10 +90,10 @@ class Search {
 
   std::unique_ptr<Rounds> rounds_at(const std::string& name, const Explored& from) {
     rounds_options_.name = name;
-    const std::size_t particles = options_.particles > 0 ? options_.particles : kSettling;
+    Effort effort = effort_with(options_, options_.particles > 0 ? options_.particles : kSettling, starts_.level());
+    if (options_.law_particles == 0 && !options_.pairwise) effort.law_particles = std::max(kLaw, effort.law_particles);
     return std::make_unique<Rounds>(evaluate_, box_, rounds_options_,
-                                    Region::of(from.mean, from.covariance, box_.size()),
-                                    effort_with(options_, particles, starts_.level()));
+                                    Region::of(from.mean, from.covariance, box_.size()), effort);
   }
 
   // Other starts that ended elsewhere with a comparable likelihood: their own maxima, and the best of all is refined.

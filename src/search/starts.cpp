@@ -15,7 +15,7 @@ using Eigen::Index, Eigen::VectorXd;
 
 namespace {
 
-constexpr std::size_t kPairwiseLaw = 128;
+constexpr std::size_t kPairwiseLaw = 128, kLeastLaw = 256;
 constexpr std::size_t kMostStarts = 4, kDraws = 6;
 constexpr double kRough = 1.5;  // log units between levels that make the search go on with finer steps
 }  // namespace
@@ -23,15 +23,8 @@ constexpr double kRough = 1.5;  // log units between levels that make the search
 Effort effort_with(const SearchOptions& options, std::size_t particles, int level) {
   const std::size_t law = options.law_particles > 0 ? options.law_particles
                           : options.pairwise        ? kPairwiseLaw
-                                                    : 2 * particles;
+                                                    : std::max(kLeastLaw, particles);
   return {level, particles, law, 1};
-}
-
-std::string to_text(std::span<const Parameter> parameters, std::span<const double> theta) {
-  std::string out;
-  for (std::size_t i = 0; i < theta.size(); ++i)
-    out += fmt::format("{}{} = {:.6g}", i ? ", " : "", parameters[i].name, theta[i]);
-  return out;
 }
 
 void Starts::run() {

@@ -13,9 +13,6 @@ inline constexpr double kComparable = 3;                           // log units 
 // M as given, N as the options have it or as suits M.
 Effort effort_with(const SearchOptions&, std::size_t particles, int level);
 
-// "a = 1, b = 2"
-std::string to_text(std::span<const Parameter>, std::span<const double> theta);
-
 class Starts {
  public:
   struct Candidate {

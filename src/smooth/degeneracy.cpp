@@ -37,7 +37,7 @@ bool impossible(const Weighing& w) {
 
 std::string describe(const Weighing& w, const std::string& where) {
   const auto& components = w.model.components();
-  const std::string parameters = parameters_to_text(w.model, w.theta);
+  const std::string parameters = to_text(w.model.parameters(), w.theta);
   const std::string seen = list(w.values.size(), [&](std::size_t c) {
     return std::isnan(w.values[c]) ? "" : fmt::format("{} = {:.6g}", w.model.columns()[c], w.values[c]);
   });

@@ -52,7 +52,7 @@ ProgramSpec spec_of(const Model& model, const std::vector<std::size_t>& columns)
 }  // namespace
 
 Prediction::Prediction(const Model& model)
-    : model_(model), columns_(named_columns(model)), program_(spec_of(model, columns_)) {}
+    : model_(model), columns_(named_columns(model)), program_(spec_of(model.copy(), columns_)) {}
 
 PredictionFrame::PredictionFrame(const Prediction& prediction, const Kernels& kernels)
     : prediction_(prediction), frame_(prediction.program_, kernels), memory_(prediction.program_.outputs() * kBlock) {}

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "search/intervals.hpp"
 #include "unit/synthetic_likelihood.hpp"
 
 namespace mckean::search {
@@ -378,6 +379,33 @@ TEST(Search, TooFewParticlesByHandAreSaid) {
   const Found f = s.run();
   EXPECT_FALSE(f.converged);
   EXPECT_TRUE(mentions(f, "filters of 8 particles are too few"));
+}
+
+TEST(Ends, APointThatIsHigherThanTheTopIsReturned) {
+  Synthetic s = parabola(2);
+  bool raised = false;
+  s.value = [&raised, whole = s.value](std::span<const double> t, const Effort& e) -> std::optional<double> {
+    return *whole(t, e) + (raised && t[0] > 1.12 ? 5 : 0);
+  };
+  SerialRunner runner;
+  FitObserver observer;
+  Evaluations evaluate(s.function(), runner, observer, 1);
+  const Box box(s.parameters);
+  const Eigen::MatrixXd covariance = 0.01 * Eigen::MatrixXd::Identity(2, 2);
+  RoundsOptions rounds_options;
+  rounds_options.name = "r";
+  Rounds rounds(evaluate, box, rounds_options, Region::of(box.from(std::vector{1.05, 0.95}), covariance, 2), {4, 512});
+  ASSERT_TRUE(rounds.settle() && rounds.refine());
+  const auto guesses = guessed_ends(*rounds.fit(), box, {});
+  ASSERT_EQ(guesses.size(), 4);
+  const Ends as_guessed = find_ends(evaluate, box, rounds, guesses, "as guessed");
+  ASSERT_EQ(as_guessed.distances.size(), 4);
+  EXPECT_FALSE(as_guessed.higher);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(as_guessed.distances[i], guesses[i].guess);
+  raised = true;
+  const Ends ends = find_ends(evaluate, box, rounds, guesses, "raised");
+  ASSERT_TRUE(ends.higher);
+  EXPECT_GT(box.theta(*ends.higher)[0], 1.12);
 }
 
 TEST(Search, StepsOfPairwiseLawsCountByTheirNumberOfParticles) {
