@@ -26,14 +26,22 @@ constexpr double kClose = 0.25;        // share by which the fall at a guess may
 constexpr double kNarrow = 0.12;       // share of the distance that an end may be uncertain by
 constexpr double kFarShift = 1.5;      // standard deviations to the ridge from which on it is sought again
 constexpr double kFarthest = 100;      // distance, in units of the estimate and its start
-constexpr double kMovesOut = 0.6;      // share of the fall that is left with steps half as long
+constexpr double kMovesOut = 0.75;     // share of the fall that is left with steps half as long
 constexpr int kMostMoves = 3, kMostDistances = 12, kFinest = 12;
 
 // A profile log-likelihood at one value of a parameter: the others are sampled around where its ridge is thought to be,
 //   a + b·w − ½ k |w|²   in standard deviations w of the others given the parameter at the top.
 struct Profile {
-  double value, error;
-  VectorXd ridge;  // the maximum over w
+  double value, error;   // a, and its error
+  VectorXd slope;        // b
+  double curvature = 1;  // k
+  double by_chance = 0;  // what |b|² is because of noise
+
+  VectorXd ridge() const {
+    const VectorXd w = slope / curvature;
+    return w * std::min(1.0, 2 / std::max(w.norm(), 1e-300));
+  }
+  double at(const VectorXd& w) const { return value + slope.dot(w) - curvature * w.squaredNorm() / 2; }
 };
 
 std::optional<Profile> profile_through(std::span<const VectorXd> w, const VectorXd& y) {
@@ -54,11 +62,9 @@ std::optional<Profile> profile_through(std::span<const VectorXd> w, const Vector
   const double noise = ((y.array() - level).matrix() - design * c).squaredNorm() / static_cast<double>(n - all);
   Profile out{level + c[0], std::sqrt(noise * (*normal)(0, 0)), VectorXd::Zero(across)};
   if (across == 0) return out;
-  const double curvature = std::clamp(c[all - 1], 0.3, 4.0);
-  out.ridge = c.segment(1, across) / curvature;
-  const double by_chance = noise * normal->diagonal().segment(1, across).sum();
-  out.ridge *= std::min(1.0, 2 / std::max(out.ridge.norm(), 1e-300));
-  out.value += std::max(0.0, curvature * out.ridge.squaredNorm() / 2 - by_chance / (2 * curvature));
+  out.slope = c.segment(1, across);
+  out.curvature = std::clamp(c[all - 1], 0.3, 4.0);
+  out.by_chance = noise * normal->diagonal().segment(1, across).sum();
   return out;
 }
 
@@ -94,7 +100,7 @@ class EndSearch {
       const VectorXd w = (i % 3 == 0 ? 0 : kSpread) * draws.next(static_cast<Index>(others_.size()));
       for (const double sign : {1.0, -1.0}) {
         const VectorXd z = box_.reflected(at(sign * w));
-        w_.push_back(inverse_ * (z(others_) - centre_));
+        w_.push_back(from_centre(z));
         out.push_back({box_.theta(z), effort});
       }
     }
@@ -105,23 +111,28 @@ class EndSearch {
     const auto some = values.last(samples_);
     values_.insert(values_.end(), some.begin(), some.end());
     const auto profile = profile_here();
-    if (phase_ == Phase::finer) {
-      const Moments top = moments(values.first(samples_));
-      if (profile && top.found > 0 && top.mean - profile->value < kMovesOut * end_.fall) found_.reset();
-      phase_ = Phase::done;
-      return;
-    }
-    if (!profile) return fallen(kInfinity, 0);
-    if (profile->ridge.norm() > kFarShift && moves_++ < kMostMoves) {
-      centre_ += root_ * profile->ridge;
+    if (!profile && phase_ == Phase::seek) return fallen(kInfinity, 0);
+    // The ridge, or where it meets a bound.
+    const VectorXd ridge = profile ? from_centre(box_.inside(at(profile->ridge()))) : VectorXd();
+    const double gained =
+        profile ? profile->at(ridge) - profile->value - profile->by_chance / (2 * profile->curvature) : 0;
+    const double highest = profile ? profile->value + std::max(0.0, gained) : -kInfinity;
+    if (profile && ridge.norm() > kFarShift && moves_++ < kMostMoves) {
+      centre_ += root_ * ridge;
       forget();
       return;
     }
+    if (phase_ == Phase::finer) {
+      const Moments top = moments(values.first(samples_));
+      if (profile && top.found > 0 && top.mean - highest < kMovesOut * end_.fall) found_.reset();
+      phase_ = Phase::done;
+      return;
+    }
     if (profile->error > kUncertain && w_.size() < kMostTimes * samples_) return;  // more of them
-    slope_ = (centre_ + root_ * profile->ridge - top()(others_)) / distance_;
+    slope_ = (centre_ + root_ * ridge - top()(others_)) / distance_;
     const Fit& fit = *rounds_.fit();
-    const double by = fit.top.value - profile->value, error = std::hypot(profile->error, fit.f.value_error(fit.top.u));
-    if (by < -kHigher - 3 * error) higher_ = box_.inside(at(profile->ridge));
+    const double by = fit.top.value - highest, error = std::hypot(profile->error, fit.f.value_error(fit.top.u));
+    if (by < -kHigher - 3 * error) higher_ = box_.inside(at(ridge));
     fallen(std::max(0.0, by), error);
   }
 
@@ -159,9 +170,12 @@ class EndSearch {
     return z;
   }
 
+  VectorXd from_centre(const VectorXd& z) const { return inverse_ * (z(others_) - centre_); }
+
   void go_to(double distance) {
     distance_ = std::min(distance, room_);
     centre_ = top()(others_) + slope_ * distance_;
+    centre_ = VectorXd(box_.inside(at(VectorXd::Zero(centre_.size())))(others_));
     moves_ = 0;
     forget();
   }

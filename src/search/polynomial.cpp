@@ -17,7 +17,7 @@ Region Region::of(VectorXd centre, const MatrixXd& covariance, Index axes) {
 
 std::vector<Polynomial::Term> Polynomial::all_terms(Index n, int degree) {
   // Those of each degree extend those of the one before by a variable that is not earlier than their last.
-  std::vector<Term> out{{-1, -1, -1, -1}};
+  std::vector<Term> out{{-1, -1, -1}};
   std::size_t first = 0;
   for (std::size_t d = 0; d < static_cast<std::size_t>(degree); ++d) {
     const std::size_t end = out.size();

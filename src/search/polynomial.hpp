@@ -1,8 +1,7 @@
 // A polynomial through noisy values around a point, by weighted least squares:
-//   f(u) = a + b·u + ½ uᵀH u (+ cubic and quartic terms).
+//   f(u) = a + b·u + ½ uᵀH u (+ cubic terms).
 // The cubic terms keep a skewed likelihood from shifting the slope at the centre: without them the maximum of a
-// parabola through a region of s standard errors is off by half the third derivative times s². The quartic ones do the
-// same for the curvature.
+// parabola through a region of s standard errors is off by half the third derivative times s².
 //
 // Samples may come from several functions that differ little, such as two Euler levels. Those of the first group have
 // the polynomial itself, each other group the polynomial plus a linear function of its own: so what is known of the
@@ -67,7 +66,7 @@ class Polynomial {
   Eigen::MatrixXd offset_error(std::size_t group) const;
 
  private:
-  using Term = std::array<int, 4>;  // indices of the variables, −1 for none
+  using Term = std::array<int, 3>;  // indices of the variables, −1 for none
   static std::vector<Term> all_terms(Eigen::Index n, int degree);
   Eigen::Index offset(std::size_t group) const;  // of its coefficients
   static double monomial(const Term&, const Eigen::VectorXd& u);

@@ -20,7 +20,6 @@ constexpr std::size_t kNoiseDraws = 12, kMostTimes = 4;
 constexpr double kQuiet = 0.16;                      // variance of a log-likelihood that samples should have
 constexpr double kNarrower = 0.7, kNarrowest = 0.5;  // of the samples, where the polynomial does not fit
 constexpr double kUnsteady = 0.3;                    // standard errors between tops of near and all samples
-constexpr double kKnownCurvature = 0.12;             // error of a curvature of about 1 that quartic terms may leave
 constexpr double kShiftError = 0.07;                 // standard errors, of a shift
 }  // namespace
 
@@ -141,17 +140,10 @@ std::vector<Sample> Rounds::usable() const {
   return out;
 }
 
-// Of the highest degree that the samples determine well.
+// Cubic where there are samples enough.
 std::optional<Polynomial> Rounds::polynomial(std::span<const Sample> samples, const Region& region) {
-  const Index n = region.widths.size();
-  if (samples.size() >= 3 * Polynomial::terms(n, 4))
-    if (auto f = Polynomial::through(samples, region, 4)) {
-      const Spectrum s = spectrum(f->hessian(VectorXd::Zero(n)));
-      double worst = 0;
-      for (Index i = 0; i < n; ++i) worst = std::max(worst, f->curvature_error(s.vectors.col(i)));
-      if (worst < kKnownCurvature) return f;
-    }
-  return Polynomial::through(samples, region, samples.size() >= 2 * Polynomial::terms(n, 3) ? 3 : 2);
+  const bool many = samples.size() >= 2 * Polynomial::terms(region.widths.size(), 3);
+  return Polynomial::through(samples, region, many ? 3 : 2);
 }
 
 // Whether the polynomial is known to fall to all sides of the top.

@@ -37,7 +37,8 @@ v = 1
 y = "normal(x, 1)"
 )toml",
                                  kernel, drift),
-                     "test.toml");
+                     "test.toml")
+      .copy();  // for derivatives
 }
 
 // A small cloud of particles, the parameters and the time.
@@ -140,8 +141,8 @@ const char* const kSmooth[] = {"exp(-(x - x')^2/2)",
 // The expansion itself is good to 1e-10 of the kernel; factors in front are of order one.
 TEST_F(MeanFieldTest, ExpansionsGiveThePairwiseDriftAndItsParameterDerivative) {
   for (const char* kernel : kSmooth) {
-    const Model m = model_with(kernel);
-    const Dynamics dynamics(m, 64, true);
+    const Dynamics dynamics(model_with(kernel), 64, true);
+    const Model& m = dynamics.model;
     const MeanField& field = dynamics.field;
     ASSERT_EQ(field.methods[0], Method::chebyshev) << kernel;
     ASSERT_EQ(dynamics.dynamic, (std::vector<std::size_t>{0, 1}));

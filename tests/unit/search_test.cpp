@@ -381,6 +381,22 @@ TEST(Search, TooFewParticlesByHandAreSaid) {
   EXPECT_TRUE(mentions(f, "filters of 8 particles are too few"));
 }
 
+TEST(Search, AnEndWhereAnotherParameterMeetsItsBound) {
+  // Only the sum is seen, but K cannot be negative: k ends where the sum alone would end it.
+  Synthetic s;
+  s.noise = 40;
+  s.parameters = {{"k", 2.0, 0.0}, {"K", 0.3, 0.0}};
+  s.value = [](std::span<const double> t, const Effort&) -> std::optional<double> {
+    const double sum = (t[0] + t[1] - 2) / 0.2, K = (t[1] - 0.5) / 1.0;
+    return -(sum * sum + K * K) / 2;
+  };
+  const Found f = s.run();
+  EXPECT_TRUE(f.converged);
+  ASSERT_TRUE(f.intervals[0].upper);
+  // (k − 2)²/0.2² + 0.5² = 3.84
+  EXPECT_NEAR(*f.intervals[0].upper, 2.38, 0.06);
+}
+
 TEST(Ends, APointThatIsHigherThanTheTopIsReturned) {
   Synthetic s = parabola(2);
   bool raised = false;
