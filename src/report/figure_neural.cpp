@@ -25,7 +25,7 @@ std::vector<double> draw_normals(std::uint64_t seed, std::size_t count, double m
 
 // The constants `w` and `b` of the model become one number for each component.
 Model with_constants(const Model& model, const std::vector<std::pair<std::string, std::vector<double>>>& values) {
-  ModelSpec spec = model.spec();
+  ModelSpec spec = model.copy().spec();
   for (const auto& [name, each] : values) {
     const auto at = std::ranges::find(spec.constants, name, &ConstantSpec::name);
     if (at == spec.constants.end())
