@@ -58,7 +58,8 @@ class Run {
   void finish(const nlohmann::ordered_json& result);
 
   double seconds() const;            // of all processes that worked on it
-  std::string stopped_text() const;  // for whoever catches Stopped: the estimate so far and how to go on
+  // For whoever catches Stopped: the estimate so far, unless a table has it already, and how to go on.
+  std::string stopped_text(bool with_estimate = true) const;
   const std::optional<FitObserver::Progress>& last_progress() const;
   const std::filesystem::path& folder() const;  // empty without a store
 

@@ -141,13 +141,13 @@ void run_fit(World& world, Run& run, bool json) {
   for (const auto& p : model.parameters()) names.push_back(p.name);
   run.name_parameters(names);
   FitResult result;
-  const auto tell_stop = [&] {
-    if (world.first()) fmt::print(stderr, "mckean: {}\n", run.stopped_text());
+  const auto tell_stop = [&](bool with_estimate) {
+    if (world.first()) fmt::print(stderr, "mckean: {}\n", run.stopped_text(with_estimate));
   };
   try {
     result = fit(model, data, s.options(), run.runner(), run.observer());
   } catch (const Stopped&) {
-    tell_stop();
+    tell_stop(true);
     throw;
   }
   if (result.engine == "quadrature" && s.engine == "auto" && s.tolerance > 0)
@@ -163,7 +163,7 @@ void run_fit(World& world, Run& run, bool json) {
     if (!json && !run.folder().empty() && !result.stopped) fmt::print("run kept in {}\n", run.folder().string());
   }
   if (result.stopped) {
-    tell_stop();
+    tell_stop(false);
     throw Stopped{};
   }
   if (!result.converged) throw Unreliable{};

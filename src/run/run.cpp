@@ -65,7 +65,7 @@ Run::~Run() {
 const RunInput& Run::input() const { return parts_->input; }
 TaskRunner& Run::runner() { return *parts_; }
 FitObserver& Run::observer() { return *parts_; }
-std::string Run::stopped_text() const { return parts_->stopped_text(); }
+std::string Run::stopped_text(bool with_estimate) const { return parts_->stopped_text(with_estimate); }
 double Run::seconds() const { return parts_->seconds(); }
 const std::optional<FitObserver::Progress>& Run::last_progress() const { return parts_->last_progress(); }
 const std::filesystem::path& Run::folder() const { return parts_->folder(); }

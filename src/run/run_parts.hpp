@@ -142,9 +142,9 @@ class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
   }
   double seconds() const { return seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count(); }
 
-  std::string stopped_text() const {
+  std::string stopped_text(bool with_estimate) const {
     std::string out = fmt::format("stopped after {}", duration_text(seconds()));
-    for (std::size_t p = 0; progress_ && p < progress_->estimate.size(); ++p) {
+    for (std::size_t p = 0; with_estimate && progress_ && p < progress_->estimate.size(); ++p) {
       out += fmt::format("{}{} = {:.6g}", p == 0 ? "; so far " : ", ", p < names_.size() ? names_[p] : "?",
                          progress_->estimate[p]);
       if (p < progress_->mc_se.size()) out += fmt::format(" +- {:.2g}", progress_->mc_se[p]);
