@@ -85,7 +85,8 @@ FitResult fit_by_search(Workbench& bench, const FitPlan& given) {
   search::SearchOptions options = given.search;
   options.law = likelihood.reads_law();
   options.pairwise = likelihood.pairwise();
-  search::Evaluations evaluations(function_of(likelihood), bench.runner, bench.observer, given.seed, options.pairwise);
+  search::Evaluations evaluations(function_of(likelihood), bench.runner, bench.observer, given.seed,
+                                  {likelihood.step_cost(), likelihood.pairwise()});
   const search::Found found = search::search(evaluations, model.parameters(), options);
   tell(bench, found);
 

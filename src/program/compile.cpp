@@ -132,4 +132,15 @@ class Compiler {
 };
 
 Program::Program(const ProgramSpec& spec) { Compiler(spec, *this); }
+double Program::cost() const {
+  constexpr double kFunction = 8;
+  double out = 0;
+  for (const Step& s : block_) {
+    if (s.combination)
+      out += static_cast<double>(combinations_[s.a].columns.size());
+    else
+      out += s.op >= Instr::sin ? kFunction : 1;
+  }
+  return out;
+}
 }  // namespace mckean

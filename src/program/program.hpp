@@ -31,7 +31,8 @@ class Program {
   Program() = default;
   explicit Program(const ProgramSpec&);
 
-  std::size_t instructions() const { return block_.size(); }  // a block; the cost of one particle
+  std::size_t instructions() const { return block_.size(); }  // a block
+  double cost() const;  // of one particle, in additions: elementary functions cost several
   std::size_t outputs() const { return outputs_; }
   std::size_t sums() const { return sums_.size(); }
 

@@ -55,12 +55,18 @@ inline const std::string kTaskPrefix = "search ";  // of the groups of a search'
 // The user's time is used up: the search ends with what it has.
 struct OutOfTime {};
 
+// What a particle's step costs: where interactions are pairwise, as many times that as the law has particles.
+struct StepCost {
+  double step = 1;
+  bool pairwise = false;
+  double of(const Effort& e) const { return step * (pairwise ? static_cast<double>(e.law_particles) : 1); }
+};
+
 // Runs batches of evaluations as tasks. A group names its noise as well, so no two batches may share one.
 class Evaluations {
  public:
-  // pairwise: a particle's step costs as much as the law has particles.
-  Evaluations(Function function, TaskRunner& runner, FitObserver& observer, std::uint64_t seed, bool pairwise = false)
-      : function_(std::move(function)), runner_(runner), observer_(observer), seed_(seed), pairwise_(pairwise) {}
+  Evaluations(Function function, TaskRunner& runner, FitObserver& observer, std::uint64_t seed, StepCost cost = {})
+      : function_(std::move(function)), runner_(runner), observer_(observer), seed_(seed), step_cost_(cost) {}
 
   // Throws Stopped and OutOfTime.
   std::vector<Value> operator()(const std::string& group, std::span<const Request>);
@@ -75,8 +81,8 @@ class Evaluations {
   std::uint64_t seed() const { return seed_; }
   std::size_t count() const { return count_; }
   double work() const { return work_; }
-  double cost() const { return cost_; }  // the work in steps of a particle that do not depend on N
-  double step_cost(const Effort& e) const { return pairwise_ ? static_cast<double>(e.law_particles) : 1; }
+  double cost() const { return cost_; }  // the work, each step by its cost
+  double step_cost(const Effort& e) const { return step_cost_.of(e); }
 
  private:
   Function function_;
@@ -85,7 +91,7 @@ class Evaluations {
   std::uint64_t seed_;
   std::size_t count_ = 0;
   double work_ = 0, cost_ = 0;
-  bool pairwise_;
+  StepCost step_cost_;
   std::optional<LocalMaximum> told_;
 };
 

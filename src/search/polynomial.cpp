@@ -41,32 +41,57 @@ double Polynomial::monomial(const Term& term, const VectorXd& u) {
   return out;
 }
 
-std::optional<Polynomial> Polynomial::through(std::span<const Sample> samples, const Region& region, int degree) {
-  Polynomial p;
-  p.variables_ = region.widths.size();
-  p.terms_ = all_terms(p.variables_, degree);
+VectorXd Polynomial::row(const VectorXd& u, int degree) {
+  const auto terms = all_terms(u.size(), degree);
+  VectorXd out(static_cast<Index>(terms.size()));
+  for (Index j = 0; j < out.size(); ++j) out[j] = monomial(terms[static_cast<std::size_t>(j)], u);
+  return out;
+}
+
+MatrixXd Polynomial::design(std::span<const Sample> samples, const Region& region) const {
   std::size_t groups = 0;
-  double level =
-      0;  // values are taken relative to their mean, so that rounding of a large log-likelihood does not count
-  for (const Sample& s : samples) {
-    groups = std::max(groups, s.group);
-    level += s.value / static_cast<double>(samples.size());
-  }
-  const auto n = static_cast<Index>(samples.size()), own = static_cast<Index>(p.terms_.size());
-  const Index all = own + static_cast<Index>(groups) * (1 + p.variables_);
-  if (n < all + 3) return {};
-  MatrixXd design = MatrixXd::Zero(n, all);
-  VectorXd right(n);
+  for (const Sample& s : samples) groups = std::max(groups, s.group);
+  const auto n = static_cast<Index>(samples.size()), own = static_cast<Index>(terms_.size());
+  MatrixXd out = MatrixXd::Zero(n, own + static_cast<Index>(groups) * (1 + variables_));
   for (Index i = 0; i < n; ++i) {
     const Sample& s = samples[static_cast<std::size_t>(i)];
     const double weight = 1 / std::sqrt(s.variance);
     const VectorXd u = region.from(s.z);
-    for (Index j = 0; j < own; ++j) design(i, j) = weight * monomial(p.terms_[static_cast<std::size_t>(j)], u);
-    if (s.group > 0) {
-      design(i, p.offset(s.group)) = weight;
-      design.row(i).segment(p.offset(s.group) + 1, p.variables_) = weight * u.transpose();
-    }
-    right[i] = weight * (s.value - level);
+    for (Index j = 0; j < own; ++j) out(i, j) = weight * monomial(terms_[static_cast<std::size_t>(j)], u);
+    if (s.group == 0) continue;
+    out(i, offset(s.group)) = weight;
+    out.row(i).segment(offset(s.group) + 1, variables_) = weight * u.transpose();
+  }
+  return out;
+}
+
+MatrixXd Polynomial::uncertainty(std::span<const Sample> samples, const Region& region, int degree) {
+  constexpr double kNothing = 1e-2;
+  Polynomial p;
+  p.variables_ = region.widths.size();
+  p.terms_ = all_terms(p.variables_, degree);
+  const MatrixXd design = p.design(samples, region);
+  MatrixXd information = design.transpose() * design;
+  information.diagonal().array() += kNothing;
+  const auto own = static_cast<Index>(p.terms_.size());
+  return pseudo_inverse(information, 0).topLeftCorner(own, own);
+}
+
+std::optional<Polynomial> Polynomial::through(std::span<const Sample> samples, const Region& region, int degree) {
+  Polynomial p;
+  p.variables_ = region.widths.size();
+  p.terms_ = all_terms(p.variables_, degree);
+  const MatrixXd design = p.design(samples, region);
+  const Index n = design.rows(), all = design.cols();
+  if (n < all + 3) return {};
+  double level = 0;  // values are taken relative to their mean: rounding of a large log-likelihood does not count
+  for (const Sample& s : samples) level += s.value / static_cast<double>(n);
+  MatrixXd points = MatrixXd::Ones(n, 1 + p.variables_);
+  VectorXd right(n);
+  for (Index i = 0; i < n; ++i) {
+    const Sample& s = samples[static_cast<std::size_t>(i)];
+    points.row(i).tail(p.variables_) = region.from(s.z).transpose();
+    right[i] = (s.value - level) / std::sqrt(s.variance);
   }
   const auto normal = inverse_if_positive(design.transpose() * design, 1e-11);
   if (!normal) return {};
@@ -75,7 +100,25 @@ std::optional<Polynomial> Polynomial::through(std::span<const Sample> samples, c
   p.noise_ = left.squaredNorm() / static_cast<double>(n - all);
   p.covariance_ = p.noise_ * *normal;
   p.coefficients_[0] += level;
+  p.add_half_the_noise(points, left.cwiseAbs2() * (static_cast<double>(n) / static_cast<double>(n - all)));
   return p;
+}
+
+// The variance and its slope by a line through the squares of what is left over, with errors that do not assume that
+// those of all squares are alike; its curvature as if its logarithm were linear.
+void Polynomial::add_half_the_noise(const MatrixXd& points, const VectorXd& squares) {
+  const auto normal = inverse_if_positive(points.transpose() * points, 1e-11);
+  if (!normal) return;
+  const VectorXd line = *normal * (points.transpose() * squares), slope = line.tail(variables_);
+  const MatrixXd spread = (squares - points * line).asDiagonal() * points * *normal;
+  const MatrixXd error = (spread.transpose() * spread).bottomRightCorner(variables_, variables_);
+  coefficients_.segment(1, variables_) += slope / 2;
+  covariance_.block(1, 1, variables_, variables_) += error / 4;
+  if (!(line[0] > 0)) return;
+  const MatrixXd curvature = (slope * slope.transpose() - error) / line[0];
+  for (std::size_t t = 0; t < terms_.size(); ++t)
+    if (const auto [i, j, k] = terms_[t]; j >= 0 && k < 0)
+      coefficients_[static_cast<Index>(t)] += curvature(i, j) / (i == j ? 4 : 2);
 }
 
 Index Polynomial::offset(std::size_t group) const {

@@ -6,6 +6,9 @@
 // Samples may come from several functions that differ little, such as two Euler levels. Those of the first group have
 // the polynomial itself, each other group the polynomial plus a linear function of its own: so what is known of the
 // shape is shared, while the position of the maximum is that of the first group alone.
+//
+// The values are logarithms of unbiased estimates, so their mean is too low by about half their variance. Where that
+// changes with u it moves the maximum: half of what is known of the change from what is left over is added.
 #pragma once
 
 #include <Eigen/Core>
@@ -48,6 +51,10 @@ class Polynomial {
   static std::size_t terms(Eigen::Index n, int degree);
   // None where the samples do not determine it.
   static std::optional<Polynomial> through(std::span<const Sample>, const Region&, int degree);
+  // Covariance of the coefficients of the first group that so many samples of variance 1 leave; large where they leave
+  // them undetermined.
+  static Eigen::MatrixXd uncertainty(std::span<const Sample>, const Region&, int degree);
+  static Eigen::VectorXd row(const Eigen::VectorXd& u, int degree);  // what each coefficient counts at u
 
   double value(const Eigen::VectorXd& u) const;
   Eigen::VectorXd gradient(const Eigen::VectorXd& u) const;
@@ -70,6 +77,8 @@ class Polynomial {
   static std::vector<Term> all_terms(Eigen::Index n, int degree);
   Eigen::Index offset(std::size_t group) const;  // of its coefficients
   static double monomial(const Term&, const Eigen::VectorXd& u);
+  Eigen::MatrixXd design(std::span<const Sample>, const Region&) const;  // a row a sample, by its weight
+  void add_half_the_noise(const Eigen::MatrixXd& points, const Eigen::VectorXd& squares);
 
   std::vector<Term> terms_;
   Eigen::Index variables_ = 0;

@@ -16,11 +16,13 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 namespace {
 
 constexpr int kMostBatches = 12;
+constexpr std::size_t kFewest = 12, kMostAtOnce = 4;  // samples of a batch, and in units of a small one
+constexpr double kExpected = 0.9;                     // error over what is wanted that a batch is planned for
 constexpr std::size_t kNoiseDraws = 12, kMostTimes = 4;
 constexpr double kQuiet = 0.16;                      // variance of a log-likelihood that samples should have
 constexpr double kNarrower = 0.7, kNarrowest = 0.5;  // of the samples, where the polynomial does not fit
 constexpr double kUnsteady = 0.3;                    // standard errors between tops of near and all samples
-constexpr double kShiftError = 0.07;                 // standard errors, of a shift
+constexpr double kShiftError = 0.08;                 // standard errors, of a shift
 }  // namespace
 
 // Those that have a value.
@@ -61,6 +63,30 @@ std::vector<VectorXd> Rounds::design(std::size_t count, double width) {
   return out;
 }
 
+// Samples that a polynomial needs at least.
+std::size_t Rounds::few() const {
+  return std::max<std::size_t>(48, Polynomial::terms(region_.widths.size(), 3) * 5 / 2);
+}
+
+// Chosen points, in such pairs too: at least so many, and more until the error is expected to be as wanted.
+std::vector<VectorXd> Rounds::chosen(std::size_t least, std::size_t most) {
+  NormalDraws draws(seed_of(evaluate_.seed(), fmt::format("{} design {}", options_.name, ++round_)));
+  Design design(usable(), region_, 3);
+  std::vector<VectorXd> out;
+  while (out.size() < least || (out.size() < most && expected_error(design) > kExpected)) {
+    const VectorXd u = design.next(draws, width_);
+    out.push_back(box_.reflected(region_.at(u)));
+    out.push_back(box_.reflected(region_.at(-u)));
+  }
+  return out;
+}
+
+// Over what is wanted.
+double Rounds::expected_error(const Design& design) const {
+  const MatrixXd to_z = fit_->covariance * region_.inverse().transpose();
+  return over_wanted(fit_->f.noise() * to_z * design.gradient_error() * to_z.transpose());
+}
+
 // The region around the top, as wide as the curvature there, also across a bound that holds the top; true where it was
 // about right before.
 bool Rounds::follow(const Fit& fit) {
@@ -92,7 +118,7 @@ void Rounds::choose_particles() {
     double factor = 1;
     while (m.variance / factor > kQuiet &&
            static_cast<double>(chosen.particles) < static_cast<double>(options_.most_particles) &&
-           cost_of(200, chosen) < options_.most_cost / 4) {
+           cost_of(200, chosen) < options_.most_cost / 2) {
       factor *= 2;
       chosen.particles *= 2;
     }
@@ -107,7 +133,7 @@ void Rounds::choose_particles() {
     }
   }
   noise_ = std::sqrt(m.variance);
-  width_ = narrowing_ * std::clamp(2.2 * noise_, 0.8, 1.6);
+  width_ = narrowing_ * std::clamp(2 * noise_, 0.75, 1.5);
 }
 
 // Those in the region that are not far below the best of them: elsewhere the likelihood is no polynomial.
@@ -177,15 +203,22 @@ bool Rounds::look() {
   return at_top_ = true;
 }
 
+bool Rounds::look_roughly() {
+  const auto samples = usable();
+  const auto own = static_cast<std::size_t>(std::ranges::count(samples, std::size_t{0}, &Sample::group));
+  if (own < few()) take("rough", design(few() - own, width_));
+  return look();
+}
+
 double Rounds::wanted(Index i) const {
   if (options_.tolerance) return *options_.tolerance / box_.scale[i];
   return options_.share * std::sqrt(fit_->covariance(i, i));
 }
 
-double Rounds::error_over_wanted() const {
+double Rounds::over_wanted(const MatrixXd& error) const {
   double worst = 0;
   for (Index i = 0; i < box_.size(); ++i)
-    if (fit_->covariance(i, i) > 0) worst = std::max(worst, std::sqrt(fit_->error(i, i)) / wanted(i));
+    if (fit_->covariance(i, i) > 0) worst = std::max(worst, std::sqrt(error(i, i)) / wanted(i));
   return worst;
 }
 
@@ -216,31 +249,28 @@ bool Rounds::steady() {
 
 bool Rounds::refine() {
   cost_ = 0;
-  choose_particles();
-  const std::size_t few = std::max<std::size_t>(48, Polynomial::terms(region_.widths.size(), 3) * 5 / 2);
-  std::size_t count = few;
+  if (!quiet_) choose_particles();
+  std::size_t least = quiet_ ? 0 : few(), most = least;  // what was taken already may serve
+  quiet_ = true;
   int lost = 0;
   for (int batch = 0; batch < kMostBatches; ++batch) {
-    take("sample", design(count, width_));
+    if (most > 0) take("sample", chosen(least, most));
     if (!look()) {
-      if (++lost > 2 || !settle()) return false;
+      if (most > 0 && (++lost > 2 || !settle())) return false;
+      least = most = few();
       continue;
     }
     const bool right = follow(*fit_);
-    const double missing = error_over_wanted();
-    if (missing <= 1 && (right || batch > 2)) {
+    if (over_wanted(fit_->error) <= 1 && (right || batch > 2)) {
       if (steady_ || steady()) return steady_ = true;
       if (narrowing_ < kNarrowest) return false;
       narrowing_ *= kNarrower, width_ *= kNarrower;
     }
     if (!options_.tolerance && cost_ > options_.most_cost) return false;
     // Many samples are for a region that is right.
-    count = few;
-    if (!right && batch < kMostBatches / 2) continue;
-    const auto samples = usable();
-    const auto own = std::ranges::count(samples, std::size_t{0}, &Sample::group);  // the others have their own slope
-    const double more = static_cast<double>(own) * std::clamp(1.1 * missing * missing - 1, 0.25, 3.0);
-    count = std::max<std::size_t>(24, static_cast<std::size_t>(more));
+    const bool many = right || batch >= kMostBatches / 2;
+    least = many ? kFewest : few();
+    most = many ? kMostAtOnce * few() : few();
   }
   return false;
 }
@@ -302,12 +332,13 @@ double Rounds::cost_of(std::size_t samples, const Effort& e) const {
 void Rounds::move_to(const VectorXd& z) {
   region_.centre = box_.inside(z);
   fit_.reset();
-  steady_ = false;
+  steady_ = quiet_ = false;
 }
 
 void Rounds::begin_again() {
   std::erase_if(taken_, [&](const Taken& t) { return t.effort + 1 != efforts_.size(); });
   for (Taken& t : taken_) t.effort = 0;
   efforts_ = {effort()};
+  quiet_ = false;
 }
 }  // namespace mckean::search

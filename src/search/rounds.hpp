@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "search/design.hpp"
 #include "search/evaluation.hpp"
 #include "search/top.hpp"
 
@@ -51,6 +52,9 @@ class Rounds {
   bool settle();
   // Until the Monte Carlo error is small enough; false where that costs too much, or the top is lost.
   bool refine();
+  // The polynomial through all that is known, after some samples where there are few, and its top; false where there is
+  // none in the region.
+  bool look_roughly();
   // What another effort makes of the top, from a few samples; they are kept where it is then adopted.
   std::optional<Shift> shift(const Effort&);
   void adopt(const Shift&);                // the last one, with its effort
@@ -77,6 +81,9 @@ class Rounds {
   std::vector<Taken> values_at(const std::string& what, std::span<const Eigen::VectorXd>, const Effort&);
   std::vector<Taken> take(const std::string& what, std::span<const Eigen::VectorXd>);
   std::vector<Eigen::VectorXd> design(std::size_t count, double width);
+  std::vector<Eigen::VectorXd> chosen(std::size_t least, std::size_t most);
+  std::size_t few() const;
+  double expected_error(const Design&) const;
   static constexpr double kTrusted = 3;  // distance in widths up to which samples are used
   // Log units below the best within which samples are near the top.
   double depth() const { return 6 + 2 * static_cast<double>(box_.size()); }
@@ -103,7 +110,7 @@ class Rounds {
   bool uncertain(const Shift&) const;
   std::optional<Shift> tried_shift(std::size_t count) const;
   double wanted(Eigen::Index i) const;
-  double error_over_wanted() const;
+  double over_wanted(const Eigen::MatrixXd& error) const;
 
   Evaluations& evaluate_;
   const Box& box_;
@@ -116,6 +123,7 @@ class Rounds {
   std::vector<Taken> tried_samples_;
   std::optional<Fit> fit_;
   bool at_top_ = false, steady_ = false;
+  bool quiet_ = false;    // M was chosen
   double narrowing_ = 1;  // of the samples
   double noise_ = 0, width_ = 1.2, cost_ = 0, sample_cost_ = 0;
   std::vector<Eigen::VectorXd> flat_;

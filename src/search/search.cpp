@@ -19,9 +19,12 @@ namespace {
 constexpr std::size_t kLaw = 1024;      // N at least
 constexpr std::size_t kSettling = 512;  // M
 constexpr double kElsewhere = 4;        // standard errors from which on it is another
-constexpr double kFarShift = 1.5;       // from here on the finer likelihood is another one
-constexpr double kTolerable = 0.5;      // standard errors of a shift that is left
-constexpr double kLoudest = 1.3;        // standard deviation of a log-likelihood whose bias may be neglected
+constexpr double kCoarse = 0.3;         // standard errors by which a level moves the top that is left early
+constexpr std::size_t kAfterSettling = 400, kAfterRefining = 300,
+                      kForIntervals = 150;  // samples that the rest of a search takes, by cost
+constexpr double kFarShift = 1.5;           // from here on the finer likelihood is another one
+constexpr double kTolerable = 0.5;          // standard errors of a shift that is left
+constexpr double kLoudest = 1.3;            // standard deviation of a log-likelihood whose bias may be neglected
 constexpr int kMostReturns = 3;
 constexpr double kMostShare = 0.25;  // Monte Carlo error over standard error that a table may have
 
@@ -75,6 +78,7 @@ class Search {
     const bool settled = rounds_->settle();
     remember(*rounds_);
     look_elsewhere();
+    leave_coarse_steps();
     rested_ = rounds_->refine();
     remember(*rounds_);
     if (!rounds_->fit()) {
@@ -156,34 +160,64 @@ class Search {
       if (!s)
         return doubt(fmt::format("{} could not be checked: the likelihood of the next finer ones is another", what));
       if (!w.matters()) return;
-      const bool last = !next(*finer) || evaluate_.cost() + rounds_->cost_of(100, *finer) > options_.most_cost;
-      if (last) {
-        const bool limited = next(*finer).has_value();
-        out_.warnings.push_back(
-            fmt::format("{} still matter: the next finer ones move '{}' by {:.2f} ± {:.2f} standard errors; {}", what,
-                        name(w.parameter), w.shift, w.error,
-                        limited ? "a --budget lifts the limit of work that ended the search" : advice));
-        reliable_ = reliable_ && w.shift < kTolerable;
-        return;
+      const bool more = next(*finer).has_value(), limited = more && too_much(kAfterRefining, *finer);
+      const bool taken = more && (!limited || (w.shift < kFarShift && !too_much(kForIntervals, *finer)));
+      if (taken) {
+        const bool ok = move_on(*s, w);
+        rested_ = rounds_->refine() && ok;
+        remember(*rounds_);
       }
-      rounds_->adopt(*s);
-      bool ok = true;
-      if (w.shift > kFarShift) {
-        rounds_->begin_again();
-        ok = rounds_->settle();
-      }
-      rested_ = rounds_->refine() && ok;
-      remember(*rounds_);
+      if (!taken || limited)
+        return still_matter(what, w, taken,
+                            limited ? "a --budget lifts the limit of work that ended the search" : advice);
     }
   }
 
+  // Both errors are of first order: each refinement moves the top by half as much as the one before.
+  void still_matter(const char* what, const Worst& w, bool taken, const char* advice) {
+    const double left = taken ? w.shift / 2 : w.shift;
+    out_.warnings.push_back(fmt::format("{} still matter: the {} '{}' by {:.2f} ± {:.2f} standard errors{}; {}", what,
+                                        taken ? "last finer ones moved" : "next finer ones move", name(w.parameter),
+                                        w.shift, w.error,
+                                        taken ? fmt::format(", the next may by about {:.2f}", left) : "", advice));
+    reliable_ = reliable_ && left < kTolerable;
+  }
+
+  std::optional<Effort> next_level(const Effort& e) const {
+    if (e.level >= options_.levels.second) return {};
+    Effort finer = e;
+    ++finer.level;
+    return finer;
+  }
+
+  bool too_much(std::size_t samples, const Effort& e) const {
+    return evaluate_.cost() + rounds_->cost_of(samples, e) > options_.most_cost;
+  }
+
+  // While samples are cheap: levels that move the top much are left before it is looked at closely.
+  void leave_coarse_steps() {
+    while (rounds_->look_roughly()) {
+      const auto finer = next_level(rounds_->effort());
+      const auto s = finer ? rounds_->shift(*finer) : std::nullopt;
+      if (!s) return;
+      const Worst w = worst(*s);
+      evaluate_.say(fmt::format("level {} moves '{}' by {:.2f} ± {:.2f} standard errors", finer->level,
+                                name(w.parameter), w.shift, w.error));
+      if (w.shift < kCoarse || w.shift < 3 * w.error || !next_level(*finer) || too_much(kAfterSettling, *finer)) return;
+      move_on(*s, w);
+    }
+  }
+
+  // With the finer effort that was looked at last; false where it has no top.
+  bool move_on(const Shift& s, const Worst& w) {
+    rounds_->adopt(s);
+    if (w.shift <= kFarShift) return true;
+    rounds_->begin_again();
+    return rounds_->settle();
+  }
+
   void finer_steps() {
-    go_finer("Euler's steps", "raise --levels", [&](const Effort& e) -> std::optional<Effort> {
-      if (e.level >= options_.levels.second) return {};
-      Effort finer = e;
-      ++finer.level;
-      return finer;
-    });
+    go_finer("Euler's steps", "raise --levels", [&](const Effort& e) { return next_level(e); });
   }
 
   void larger_law() {

@@ -19,7 +19,7 @@ struct SearchOptions {
   bool pairwise = false;                // a step of it costs N²
   std::size_t starts = 2;
   std::optional<double> tolerance = {};
-  double most_cost = 1.2e10;  // after which it goes no finer
+  double most_cost = 1.6e10;  // after which it goes no finer
 };
 
 struct Found {

@@ -8,6 +8,8 @@
 namespace mckean {
 namespace {
 
+constexpr double kNormal = 5, kTypical = 20;  // what a normal variate costs, and a step of a model of two equations
+
 // Weighs and resamples the particles of one series at an observation.
 class Weigher {
  public:
@@ -58,6 +60,7 @@ ParticleLikelihood::ParticleLikelihood(const Model& model, const Data& data, dou
   const auto dynamics = system_.dynamics(system_.ranks()[first_rank_], false);
   reads_law_ = dynamics->reads_law();
   pairwise_ = !dynamics->field.pairwise.empty();
+  step_cost_ = (dynamics->move.cost() + kNormal * static_cast<double>(dynamics->sources)) / kTypical;
 }
 
 const Schedule& ParticleLikelihood::schedule(int level) const {

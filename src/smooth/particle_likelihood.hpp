@@ -36,8 +36,9 @@ class ParticleLikelihood {
   // Throws NumericalError: a trajectory that overflows, an observation that has no density; Stopped.
   Likelihood operator()(std::span<const double> theta, const FilterSettings&, const std::stop_token& = {}) const;
 
-  bool reads_law() const { return reads_law_; }  // else there is no law to draw
-  bool pairwise() const { return pairwise_; }    // a step of the law costs N² in place of N
+  bool reads_law() const { return reads_law_; }    // else there is no law to draw
+  bool pairwise() const { return pairwise_; }      // a step of the law costs N² in place of N
+  double step_cost() const { return step_cost_; }  // of a particle, about 1 for models of two equations
   const Schedule& schedule(int level) const;
 
  private:
@@ -51,6 +52,7 @@ class ParticleLikelihood {
   Prediction prediction_;
   std::size_t first_rank_;
   bool reads_law_, pairwise_;
+  double step_cost_;
   mutable std::mutex mutex_;
   mutable std::map<int, std::unique_ptr<const Schedule>> schedules_;
 };

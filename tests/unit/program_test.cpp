@@ -121,6 +121,15 @@ TEST_F(ProgramTest, SineAndCosineOfOneArgumentAreMerged) {
   EXPECT_EQ(Program(spec).instructions(), 1u);
 }
 
+TEST_F(ProgramTest, FunctionsCostMoreThanSums) {
+  spec.outputs = {x * y}, spec.sums = {};
+  EXPECT_EQ(Program(spec).cost(), 1);
+  spec.outputs = {x + y - z};  // one instruction
+  EXPECT_EQ(Program(spec).cost(), 3);
+  spec.outputs = {exp(x)};
+  EXPECT_EQ(Program(spec).cost(), 8);
+}
+
 TEST_F(ProgramTest, LinearCombinationsOfEveryLength) {
   for (std::size_t terms = 1; terms <= 4 * kMostTerms + 1; ++terms)
     for (const bool constant : {false, true})

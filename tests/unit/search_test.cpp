@@ -42,7 +42,7 @@ double first_error(int n) {
 TEST(Search, FindsParabolasInOneToSixDimensions) {
   for (int n = 1; n <= 6; ++n) {
     double z = 0, squares = 0, ratio = 0;
-    constexpr int kSeeds = 6;
+    constexpr int kSeeds = 24;
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
       const Found f = parabola(n, seed).run();
       EXPECT_TRUE(f.converged) << n;
@@ -349,6 +349,37 @@ TEST(Search, SaysByHowMuchStepsStillMatter) {
   const Found f = s.run();
   EXPECT_TRUE(mentions(f, "Euler's steps still matter"));
   EXPECT_FALSE(f.converged);
+}
+
+TEST(Search, AtTheLimitOfWorkItEndsWithTheFinestStepsThatItKnows) {
+  Synthetic s = biased(1.0);
+  s.options.most_cost = 8e6;
+  const Found f = s.run();
+  EXPECT_TRUE(mentions(f, "Euler's steps still matter: the last finer ones moved 'p1' by"));
+  EXPECT_TRUE(mentions(f, ", the next may by about"));
+  EXPECT_TRUE(f.converged);
+  EXPECT_NEAR(f.theta[0], 1, 0.1 * std::exp2(4 - f.effort.level) + 4 * f.mc_se[0]);
+}
+
+TEST(Search, TheLimitIsOfWorkNotOfSteps) {
+  Synthetic cheap = biased(8), dear = biased(8);
+  cheap.options.most_cost = dear.options.most_cost = 1e9;
+  dear.step_cost = 30;
+  EXPECT_GT(cheap.run().effort.level, dear.run().effort.level);
+}
+
+// log p̂ is half its variance too low, and here the variance doubles within a standard error.
+TEST(Search, NoiseThatChangesDoesNotMoveTheMaximum) {
+  double z = 0;
+  constexpr int kSeeds = 30;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    Synthetic s = parabola(2, seed);
+    s.louder = [](std::span<const double> t) { return std::exp2((t[0] - 1) / 0.1); };
+    const Found f = s.run();
+    EXPECT_LT(f.mc_se[0], 0.013);
+    z += (f.theta[0] - 1) / f.mc_se[0] / std::sqrt(kSeeds);
+  }
+  EXPECT_LT(std::abs(z), 3.3);  // false alarms: 1 in 1000
 }
 
 TEST(Search, GoesOnWithALargerLawWhileThatMovesTheMaximum) {

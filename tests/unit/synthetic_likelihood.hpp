@@ -30,9 +30,11 @@ class SerialRunner : public TaskRunner {
 struct Synthetic {
   // None where there is no likelihood.
   std::function<std::optional<double>(std::span<const double> theta, const Effort&)> value;
-  double noise = 100;  // variance times M
+  double noise = 100;                                                                      // variance times M
+  std::function<double(std::span<const double> theta)> louder = [](auto) { return 1.0; };  // and times this
   std::vector<Parameter> parameters;
   SearchOptions options = {.law = false};
+  double step_cost = 1;
   std::uint64_t seed = 1;
 
   Function function() const {
@@ -40,7 +42,7 @@ struct Synthetic {
       const auto at = value(theta, e);
       if (!at) return {{}, "nothing here", 0};
       NormalDraws normal(seed_of(draw.seed, std::to_string(draw.index)));
-      const double sd = std::sqrt(noise / static_cast<double>(e.particles));
+      const double sd = std::sqrt(noise * louder(theta) / static_cast<double>(e.particles));
       // As log p̂ is: its mean is half its variance below.
       return {e.temper * *at + sd * normal.next() - sd * sd / 2, {}, static_cast<double>(e.particles << e.level)};
     };
@@ -49,7 +51,7 @@ struct Synthetic {
   Found run() { return run(runner); }
   Found run(SerialRunner& with) const {
     FitObserver observer;
-    Evaluations evaluations(function(), with, observer, seed, options.pairwise);
+    Evaluations evaluations(function(), with, observer, seed, {step_cost, options.pairwise});
     return search(evaluations, parameters, options);
   }
 
