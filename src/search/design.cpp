@@ -1,6 +1,7 @@
 #include "search/design.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace mckean::search {
 
@@ -9,7 +10,7 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 namespace {
 
 constexpr int kCandidates = 8;
-constexpr double kFarthest = 2.4;    // widths from the centre
+constexpr double kFarthest = 2.95;   // widths from the centre; less in few dimensions
 constexpr double kCurvature = 0.25;  // what is learnt of the curvature, against the slope
 }  // namespace
 
@@ -18,12 +19,13 @@ Design::Design(std::span<const Sample> known, const Region& region, int degree)
 
 VectorXd Design::next(NormalDraws& draws, double width) {
   const auto quadratic = static_cast<Index>(Polynomial::terms(variables_, 2));
+  const double farthest = std::min(kFarthest, std::sqrt(static_cast<double>(variables_ + 3)));
   double most = -1;
   VectorXd best;
   MatrixXd learnt;
   for (int candidate = 0; candidate < kCandidates; ++candidate) {
     VectorXd u = draws.next(variables_);
-    u *= width * std::min(1.0, kFarthest / u.norm());
+    u *= width * std::min(1.0, farthest / u.norm());
     const VectorXd row = Polynomial::row(u, degree_), opposite = Polynomial::row(-u, degree_);
     MatrixXd fall = MatrixXd::Zero(row.size(), row.size());
     MatrixXd rest = covariance_;

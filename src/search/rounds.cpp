@@ -22,7 +22,10 @@ constexpr std::size_t kNoiseDraws = 12, kMostTimes = 4;
 constexpr double kQuiet = 0.16;                      // variance of a log-likelihood that samples should have
 constexpr double kNarrower = 0.7, kNarrowest = 0.5;  // of the samples, where the polynomial does not fit
 constexpr double kUnsteady = 0.3;                    // standard errors between tops of near and all samples
-constexpr double kShiftError = 0.08;                 // standard errors, of a shift
+// Rounds end when their estimate of the Monte Carlo error is small, which is more likely where it is too small: over
+// 800 seeds the errors of parabolas in one to three dimensions were 1.07 to 1.11 times what the regression says.
+constexpr double kStopping = 1.1;
+constexpr double kShiftError = 0.08;  // standard errors, of a shift
 }  // namespace
 
 // Those that have a value.
@@ -84,7 +87,7 @@ std::vector<VectorXd> Rounds::chosen(std::size_t least, std::size_t most) {
 // Over what is wanted.
 double Rounds::expected_error(const Design& design) const {
   const MatrixXd to_z = fit_->covariance * region_.inverse().transpose();
-  return over_wanted(fit_->f.noise() * to_z * design.gradient_error() * to_z.transpose());
+  return kStopping * over_wanted(fit_->f.noise() * to_z * design.gradient_error() * to_z.transpose());
 }
 
 // The region around the top, as wide as the curvature there, also across a bound that holds the top; true where it was
@@ -197,7 +200,7 @@ bool Rounds::look() {
   // A top above all samples is one that the polynomial made up.
   const double highest = std::ranges::max_element(samples, {}, &Sample::value)->value;
   if (top.value > highest + 3 * std::sqrt(f->noise()) + 1) return false;
-  MatrixXd error = error_of(*f, region_, top, *covariance);
+  MatrixXd error = kStopping * kStopping * error_of(*f, region_, top, *covariance);
   fit_ = Fit{*f, region_, std::move(top), *covariance, std::move(error)};
   evaluate_.tell(options_.name, box_.theta(fit_->top.z), fit_->top.value);
   return at_top_ = true;
@@ -212,7 +215,7 @@ bool Rounds::look_roughly() {
 
 double Rounds::wanted(Index i) const {
   if (options_.tolerance) return *options_.tolerance / box_.scale[i];
-  return options_.share * std::sqrt(fit_->covariance(i, i));
+  return kStopping * options_.share * std::sqrt(fit_->covariance(i, i));
 }
 
 double Rounds::over_wanted(const MatrixXd& error) const {

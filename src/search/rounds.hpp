@@ -14,7 +14,7 @@ inline constexpr double kMoves = 0.2;  // standard errors by which a finer compu
 
 struct RoundsOptions {
   std::string name;                 // of its tasks
-  double share = 0.1;               // Monte Carlo error over standard error at which it ends
+  double share = 0.1;               // the regression's error of the top, in standard errors, at which it ends
   std::optional<double> tolerance;  // in place of that: Monte Carlo error of every θ
   double most_cost = 5e9;           // of a refinement, where nothing else limits it
   std::size_t most_particles = 16384;
