@@ -57,7 +57,7 @@ class Run {
   FitObserver& observer();
   void finish(const nlohmann::ordered_json& result);
 
-  double seconds() const;            // of all processes that worked on it
+  double seconds() const;  // of all processes that worked on it
   // For whoever catches Stopped: the estimate so far, unless a table has it already, and how to go on.
   std::string stopped_text(bool with_estimate = true) const;
   const std::optional<FitObserver::Progress>& last_progress() const;
