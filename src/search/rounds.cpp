@@ -272,7 +272,7 @@ bool Rounds::refine() {
     if (!options_.tolerance && cost_ > options_.most_cost) return false;
     // Many samples are for a region that is right.
     const bool many = right || batch >= kMostBatches / 2;
-    least = many ? kFewest : few();
+    least = many ? std::max(kFewest, taken_.size() / 8) : few();  // at bounds they tell less than is expected
     most = many ? kMostAtOnce * few() : few();
   }
   return false;
