@@ -8,10 +8,10 @@
 #include <memory>
 #include <string_view>
 
-#include "estimate/chain.hpp"
 #include "harness.hpp"
 #include "kuramoto_model.hpp"
 #include "mckean/simulate.hpp"
+#include "paper/chain.hpp"
 #include "plain_iteration.hpp"
 
 namespace {

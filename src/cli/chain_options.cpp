@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "law/grid.hpp"
 #include "model/number.hpp"
+#include "problem/grid.hpp"
 #include "run/parallel.hpp"
 
 namespace mckean::cli {

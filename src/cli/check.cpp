@@ -8,7 +8,7 @@
 #include "law/law.hpp"
 #include "mckean/data.hpp"
 #include "model/density.hpp"
-#include "smooth/observation.hpp"
+#include "problem/support.hpp"
 
 namespace mckean::cli {
 namespace {

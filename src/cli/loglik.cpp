@@ -4,8 +4,8 @@
 
 #include "cli/command.hpp"
 #include "cli/unkept.hpp"
-#include "law/grid.hpp"
 #include "mckean/smooth.hpp"
+#include "problem/grid.hpp"
 #include "run/parallel.hpp"
 
 namespace mckean::cli {

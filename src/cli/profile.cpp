@@ -1,4 +1,4 @@
-#include "estimate/profile.hpp"
+#include "infer/profile.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include "cli/chain_options.hpp"
 #include "cli/plot.hpp"
 #include "cli/unkept.hpp"
-#include "estimate/checks.hpp"
 #include "expr/parse.hpp"
+#include "infer/checks.hpp"
 #include "mckean/data.hpp"
 #include "model/number.hpp"
 

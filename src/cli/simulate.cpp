@@ -6,9 +6,9 @@
 #include <functional>
 
 #include "cli/command.hpp"
-#include "law/grid.hpp"
 #include "mckean/simulate.hpp"
 #include "model/number.hpp"
+#include "problem/grid.hpp"
 
 namespace mckean::cli {
 namespace {

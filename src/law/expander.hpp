@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "law/dynamics.hpp"
+#include "step/dynamics.hpp"
 
 namespace mckean {
 

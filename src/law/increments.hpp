@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "law/columns.hpp"
+#include "noise/columns.hpp"
 #include "noise/noise.hpp"
 #include "program/program.hpp"
 

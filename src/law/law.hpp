@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "law/cloud.hpp"
-#include "law/grid.hpp"
 #include "mckean/error.hpp"
+#include "problem/grid.hpp"
 
 namespace mckean {
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "estimate/problem.hpp"
+#include "paper/problem.hpp"
 
 namespace mckean::report {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimate/smoothing.hpp"
+#include "paper/smoothing.hpp"
 #include "report/budget.hpp"
 #include "report/chart.hpp"
 #include "report/html.hpp"

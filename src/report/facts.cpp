@@ -7,10 +7,10 @@
 #include <map>
 #include <sstream>
 
-#include "estimate/information.hpp"
+#include "infer/search/box.hpp"
 #include "model/line.hpp"
 #include "model/symmetric.hpp"
-#include "search/box.hpp"
+#include "paper/information.hpp"
 
 namespace mckean::report {
 namespace {

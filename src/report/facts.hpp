@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "estimate/fit.hpp"
+#include "infer/fit.hpp"
 #include "mckean/data.hpp"
 #include "run/store.hpp"
 

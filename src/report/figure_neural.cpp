@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimate/probe.hpp"
 #include "mckean/simulate.hpp"
 #include "noise/noise.hpp"
+#include "paper/probe.hpp"
 #include "report/figure.hpp"
 #include "report/figure_settings.hpp"
 #include "report/figure_system.hpp"

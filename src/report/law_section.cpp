@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "estimate/smoothing.hpp"
 #include "law/law.hpp"
+#include "paper/smoothing.hpp"
 #include "report/budget.hpp"
 #include "report/chart.hpp"
 #include "report/html.hpp"

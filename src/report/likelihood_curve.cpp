@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/quadrature/quadrature.hpp"
+#include "infer/search/box.hpp"
 #include "mckean/smooth.hpp"
 #include "model/line.hpp"
 #include "model/symmetric.hpp"
-#include "quadrature/quadrature.hpp"
 #include "report/budget.hpp"
 #include "report/thin.hpp"
 #include "run/parallel.hpp"
-#include "search/box.hpp"
 
 namespace mckean::report {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "estimate/profile.hpp"
+#include "infer/profile.hpp"
 #include "report/chart.hpp"
 #include "report/html.hpp"
 #include "report/likelihood_curve.hpp"

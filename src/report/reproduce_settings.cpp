@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "law/grid.hpp"
+#include "problem/grid.hpp"
 #include "report/reproduce_study.hpp"
 
 namespace mckean {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "quadrature/maximise.hpp"
+#include "infer/maximise.hpp"
 #include "report/reproduce_cost.hpp"
 
 namespace mckean {

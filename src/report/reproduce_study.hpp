@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "estimate/fit.hpp"
+#include "infer/fit.hpp"
 #include "report/figure_files.hpp"
 #include "report/figure_settings.hpp"
 

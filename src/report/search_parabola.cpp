@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimate/profile.hpp"
+#include "infer/profile.hpp"
 #include "model/symmetric.hpp"
 #include "report/chart.hpp"
 #include "report/html.hpp"

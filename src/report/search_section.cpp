@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "estimate/smoothing.hpp"
+#include "paper/smoothing.hpp"
 #include "report/chart.hpp"
 #include "report/html.hpp"
 #include "report/search_parabola.hpp"

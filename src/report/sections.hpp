@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "estimate/problem.hpp"
+#include "paper/problem.hpp"
 #include "report/facts.hpp"
 
 namespace mckean::report {

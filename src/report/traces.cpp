@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "estimate/probe.hpp"
 #include "model/line.hpp"
+#include "paper/probe.hpp"
 #include "report/budget.hpp"
 #include "run/parallel.hpp"
 

@@ -1,5 +1,5 @@
 // Profiles against those of a Kalman filter: exactly for quadrature, within their Monte Carlo error for scores.
-#include "estimate/profile.hpp"
+#include "infer/profile.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,12 +5,12 @@
 
 #include <cmath>
 
+#include "infer/line.hpp"
+#include "infer/maximise.hpp"
 #include "mckean/tasks.hpp"
 #include "model/line.hpp"
 #include "models.hpp"
 #include "oracle/examples.hpp"
-#include "quadrature/line.hpp"
-#include "quadrature/maximise.hpp"
 
 namespace {
 

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 #include <Eigen/Dense>
 
-#include "estimate/information.hpp"
 #include "models.hpp"
 #include "oracle/examples.hpp"
+#include "paper/information.hpp"
 #include "run/parallel.hpp"
 
 namespace {

@@ -1,16 +1,16 @@
 // The smoother's kernels against the exact smoother of the linear model. Chains with backward sampling forget quickly;
 // standard errors come from batch means, so that a comparison at |z| > 4 fails a correct program about once in 2000
 // (t with 24 degrees of freedom); seeds are fixed.
-#include "smooth/kernel.hpp"
+#include "engine/particles/kernel.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
+#include "engine/particles/score.hpp"
 #include "models.hpp"
 #include "oracle/examples.hpp"
-#include "score/score.hpp"
 
 namespace {
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "estimate/multilevel.hpp"
 #include "mckean/simulate.hpp"
 #include "mckean/smooth.hpp"
 #include "models.hpp"
+#include "paper/multilevel.hpp"
 #include "run/parallel.hpp"
 
 namespace {

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <map>
 
-#include "estimate/information.hpp"
-#include "estimate/multilevel.hpp"
 #include "models.hpp"
 #include "oracle/examples.hpp"
+#include "paper/information.hpp"
+#include "paper/multilevel.hpp"
 #include "run/parallel.hpp"
 
 namespace {

@@ -22,7 +22,7 @@
 #include <cmath>
 #include <random>
 
-#include "estimate/fit.hpp"
+#include "infer/fit.hpp"
 #include "oracle/examples.hpp"
 #include "run/parallel.hpp"
 #include "run/thread_runner.hpp"

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <map>
 
-#include "estimate/fit.hpp"
+#include "infer/fit.hpp"
 #include "models.hpp"
 #include "oracle/examples.hpp"
 #include "run/parallel.hpp"

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "../../bench/plain_kuramoto.hpp"
+#include "engine/particles/kernel.hpp"
+#include "engine/particles/score.hpp"
 #include "models.hpp"
-#include "score/score.hpp"
-#include "smooth/kernel.hpp"
 
 namespace {
 

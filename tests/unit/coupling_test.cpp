@@ -1,5 +1,5 @@
 // Draws of indices: margins and meeting probability, with zeros, identical and disjoint weights.
-#include "smooth/coupling.hpp"
+#include "engine/particles/coupling.hpp"
 
 #include <gtest/gtest.h>
 

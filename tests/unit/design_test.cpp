@@ -1,4 +1,4 @@
-#include "search/design.hpp"
+#include "infer/search/design.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <map>
 
-#include "estimate/multilevel.hpp"
 #include "mckean/simulate.hpp"
 #include "models.hpp"
+#include "paper/multilevel.hpp"
 
 namespace {
 

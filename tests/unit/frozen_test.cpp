@@ -4,10 +4,10 @@
 
 #include <thread>
 
+#include "engine/particles/prediction.hpp"
+#include "engine/quadrature/formulas.hpp"
 #include "law/law.hpp"
 #include "models.hpp"
-#include "quadrature/formulas.hpp"
-#include "smooth/prediction.hpp"
 
 namespace mckean {
 namespace {

@@ -1,5 +1,5 @@
 // Time grids: c·2^level steps an interval, c = max(1, round(h/unit)).
-#include "law/grid.hpp"
+#include "problem/grid.hpp"
 
 #include <gtest/gtest.h>
 

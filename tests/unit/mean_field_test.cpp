@@ -1,5 +1,5 @@
 // The drift written with moments of the law equals the drift with interactions averaged over all pairs.
-#include "law/mean_field.hpp"
+#include "step/mean_field.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

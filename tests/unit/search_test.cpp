@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "search/intervals.hpp"
+#include "infer/search/intervals.hpp"
 #include "unit/synthetic_likelihood.hpp"
 
 namespace mckean::search {

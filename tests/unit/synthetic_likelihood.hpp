@@ -6,10 +6,10 @@
 #include <functional>
 #include <optional>
 
+#include "infer/search/normal_draws.hpp"
+#include "infer/search/search.hpp"
 #include "mckean/error.hpp"
 #include "noise/noise.hpp"
-#include "search/normal_draws.hpp"
-#include "search/search.hpp"
 
 namespace mckean::search {
 

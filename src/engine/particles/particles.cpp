@@ -1,0 +1,79 @@
+#include "engine/particles/particles.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mckean {
+
+Particles::Particles(const System& system, const Grid& grid, std::size_t count, NormalPrecision precision,
+                     const Kernels& kernels)
+    : system_(system), grid_(grid), kernels_(kernels), precision_(precision), count_(count) {
+  const Model& model = system.model();
+  for (Columns& x : x_) x = Columns(model.dimension(), count);
+}
+
+void Particles::set_law(const LawPath& law, std::span<const double> theta) {
+  law_ = &law;
+  theta_.assign(theta.begin(), theta.end());
+  if (dynamics_ != law.dynamics) {
+    dynamics_ = law.dynamics;
+    move_.emplace(dynamics_->move, kernels_);
+    pair_.reset();
+    if (dynamics_->read_pair) pair_.emplace(*dynamics_, kernels_);
+    xi_ = Columns(dynamics_->field.pairwise.size(), count_);
+  }
+  move_->set_fixed(theta);
+  if (pair_) pair_->set_parameters(theta);
+}
+
+void Particles::start(const Stream& stream, std::uint32_t series) {
+  now_ = 0;
+  fill_start(system_.model(), kernels_, precision_, stream, series, count_, x_[0]);
+}
+
+void Particles::move(std::size_t from, std::size_t to, NoiseSource& noise) {
+  for (std::size_t k = from; k < to; ++k) step(k, noise);
+  check_finite(to);
+}
+
+void Particles::check_finite(std::size_t point) const {
+  double lanes[kLanes] = {};
+  for (std::size_t c = 0; c < x().count(); ++c) kernels_.sum(x()[c], count_, lanes);
+  if (!std::ranges::all_of(lanes, [](double v) { return std::isfinite(v); }))
+    report_overflow(system_.model(), theta_, grid_.level, grid_.time[point], "the filter's particles");
+}
+
+void Particles::step(std::size_t k, NoiseSource& noise) {
+  uniforms_.assign({grid_.time[k], grid_.dt[k], std::sqrt(grid_.dt[k])});
+  law_->append_inputs(k, uniforms_);
+  stay_inside();
+  if (pair_) pair_->many(*law_, k, grid_.time[k], x(), count_, xi_);
+  move_->set_uniforms(uniforms_);
+  const std::size_t d = x().count(), sources = dynamics_->sources;
+  in_.resize(d + xi_.count() + sources);
+  out_.resize(d);
+  for (std::size_t first = 0; first < count_; first += kBlock) {
+    const std::size_t n = std::min(kBlock, count_ - first);
+    for (std::size_t c = 0; c < d; ++c) in_[c] = x_[now_][c] + first, out_[c] = x_[1 - now_][c] + first;
+    for (std::size_t p = 0; p < xi_.count(); ++p) in_[d + p] = xi_[p] + first;
+    for (std::size_t j = 0; j < sources; ++j) in_[d + xi_.count() + j] = noise.block(k, j, first);
+    move_->run(in_, out_, n);
+  }
+  now_ = 1 - now_;
+}
+
+void Particles::stay_inside() const {
+  for (const Window& w : dynamics_->field.windows) {
+    const double* column = x()[w.component];
+    const auto [low, high] = std::minmax_element(column, column + count_);
+    const double center = uniforms_[3 + w.center_input], scale = uniforms_[4 + w.center_input];
+    if ((*high - center) * scale > 1 || (center - *low) * scale > 1) throw WindowLeft{};
+  }
+}
+
+void Particles::select(std::span<const std::uint32_t> ancestors) {
+  for (std::size_t c = 0; c < x().count(); ++c)
+    for (std::size_t i = 0; i < count_; ++i) x_[1 - now_][c][i] = x_[now_][c][ancestors[i]];
+  now_ = 1 - now_;
+}
+}  // namespace mckean

@@ -1,0 +1,91 @@
+#include "engine/particles/score.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "mckean/error.hpp"
+
+namespace mckean {
+
+Score::Score(const System& system, const ObservationScore& observation, const Schedule& schedule,
+             const Kernels& kernels)
+    : system_(system),
+      schedule_(schedule),
+      kernels_(kernels),
+      observation_(observation, kernels),
+      clock_(2, schedule.grid.steps()) {
+  std::ranges::copy_n(schedule.grid.time.begin(), static_cast<std::ptrdiff_t>(schedule.grid.steps()), clock_[0]);
+  std::ranges::copy(schedule.grid.dt, clock_[1]);
+}
+
+PathScore Score::zero() const {
+  const std::size_t n = system_.model().parameters().size();
+  return {std::vector<double>(n), std::vector<double>(n * n)};
+}
+
+void Score::use(const LawPath& law) {
+  const auto dynamics = system_.dynamics(law.dynamics->field.rank, true);
+  if (dynamics_ != dynamics) {
+    dynamics_ = dynamics;
+    frame_.emplace(dynamics_->score, kernels_);
+    pair_.reset();
+    if (dynamics_->read_pair) pair_.emplace(*dynamics_, kernels_);
+    xi_ = Columns(dynamics_->field.pairwise.size() * (1 + dynamics_->dynamic.size()), schedule_.grid.steps());
+  }
+  frame_->set_fixed(theta_);
+  if (pair_) pair_->set_parameters(theta_);
+}
+
+void Score::stay_inside(const LawPath& law, const Path& path, std::size_t steps) const {
+  for (const Window& w : dynamics_->field.windows)
+    for (std::size_t k = 0; k < steps; ++k)
+      if (std::abs(path[w.component][k] - law.inputs[w.center_input][k]) * law.inputs[w.center_input + 1][k] > 1)
+        throw WindowLeft{};
+}
+
+void Score::read_pairwise(const LawPath& law, const Path& path, std::size_t steps) {
+  std::vector<double> own(dynamics_->dimension), means(xi_.count());
+  for (std::size_t k = 0; k < steps; ++k) {
+    for (std::size_t c = 0; c < own.size(); ++c) own[c] = path[c][k];
+    pair_->one(law, k, schedule_.grid.time[k], own, means);
+    for (std::size_t p = 0; p < means.size(); ++p) xi_[p][k] = means[p];
+  }
+}
+
+void Score::add(std::size_t series, const Path& path, const LawPath& law, PathScore& to) {
+  use(law);
+  observation_.set_parameters(theta_);
+  const std::size_t steps = schedule_.stops[series].back().point, d = dynamics_->dimension;
+  stay_inside(law, path, steps);
+  if (pair_) read_pairwise(law, path, steps);
+  frame_->clear_sums();
+  std::vector<const double*> in;
+  for (std::size_t first = 0; first < steps; first += kBlock) {
+    in.clear();
+    for (std::size_t c = 0; c < d; ++c) in.push_back(path[c] + first);
+    for (std::size_t c = 0; c < d; ++c) in.push_back(path[c] + first + 1);
+    for (const Columns* columns : std::initializer_list<const Columns*>{&clock_, &law.inputs, &law.tangents, &xi_})
+      for (std::size_t i = 0; i < columns->count(); ++i) in.push_back((*columns)[i] + first);
+    frame_->run(in, {}, std::min(kBlock, steps - first));
+  }
+  const std::size_t all = system_.model().parameters().size();
+  const auto& dynamic = dynamics_->dynamic;
+  std::size_t next = 0;
+  for (const std::size_t p : dynamic) to.gradient[p] += frame_->sum(next++);
+  for (std::size_t p = 0; p < dynamic.size(); ++p)
+    for (std::size_t q = p; q < dynamic.size(); ++q) {
+      const double value = frame_->sum(next++);
+      to.information[dynamic[p] * all + dynamic[q]] += value;
+      if (p != q) to.information[dynamic[q] * all + dynamic[p]] += value;
+    }
+  observation_.add(schedule_, series, path, to.gradient, to.information);
+  for (std::size_t p = 0; p < all; ++p)
+    if (!std::isfinite(to.gradient[p]))
+      throw NumericalError(
+          fmt::format("the score of '{}' is {} at level {}, with {}; a derivative has a pole on the path",
+                      system_.model().parameters()[p].name, to.gradient[p], schedule_.grid.level,
+                      to_text(system_.model().parameters(), theta_)));
+}
+}  // namespace mckean

@@ -1,0 +1,65 @@
+#include "engine/quadrature/fields.hpp"
+
+#include <cmath>
+
+namespace mckean {
+namespace {
+
+std::vector<const double*> row(std::size_t at, const Columns& first, const Columns& second) {
+  std::vector<const double*> out;
+  for (const Columns* columns : {&first, &second})
+    for (std::size_t c = 0; c < columns->count(); ++c) out.push_back((*columns)[c] + at);
+  return out;
+}
+
+// The sums of a program over all points of a law.
+void add_up(Frame& frame, const GridDensity& law) {
+  frame.clear_sums();
+  for (std::size_t at = 0; at < law.points; at += kBlock)
+    frame.run(row(at, law.x, law.mass), {}, std::min(kBlock, law.points - at));
+}
+}  // namespace
+
+FieldReader::FieldReader(const Formulas& formulas, std::span<const double> theta)
+    : formulas_(formulas), step_(formulas.step), measure_(formulas.measure) {
+  step_.set_fixed(theta);
+  measure_.set_fixed(theta);
+  if (!formulas.pair) return;
+  pair_ = Frame(*formulas.pair);
+  pair_.set_fixed(theta);
+}
+
+std::vector<double> FieldReader::moments(const GridDensity& law, double t) {
+  std::vector<double> out;
+  measure_.set_uniforms(std::array{t});
+  add_up(measure_, law);
+  for (std::size_t i = 0; i < formulas_.measure.sums(); ++i) out.push_back(measure_.sum(i));
+  return out;
+}
+
+Columns FieldReader::pairwise(const GridDensity& density, const GridDensity& law, double t) {
+  Columns xi(formulas_.pair ? formulas_.pair->sums() : 0, density.points);
+  for (std::size_t i = 0; i < density.points && xi.count() > 0; ++i) {
+    pair_.set_uniforms(std::array{t, density.x[0][i]});
+    add_up(pair_, law);
+    for (std::size_t c = 0; c < xi.count(); ++c) xi[c][i] = pair_.sum(c);
+  }
+  return xi;
+}
+
+Fields FieldReader::fields(const GridDensity& density, const GridDensity& law, std::span<const double> moments,
+                           Clock clock) {
+  Fields out{Columns(jet_size(formulas_.dynamic), density.points), Columns(1, density.points)};
+  const Columns xi = pairwise(density, law, clock.t);
+  std::vector<double> uniforms{clock.t, clock.dt, std::sqrt(clock.dt)};
+  uniforms.insert(uniforms.end(), moments.begin(), moments.end());
+  step_.set_uniforms(uniforms);
+  std::vector<double*> to(out.mean.count() + 1);
+  for (std::size_t at = 0; at < density.points; at += kBlock) {
+    for (std::size_t c = 0; c < out.mean.count(); ++c) to[c] = out.mean[c] + at;
+    to.back() = out.sd[0] + at;
+    step_.run(row(at, density.x, xi), to, std::min(kBlock, density.points - at));
+  }
+  return out;
+}
+}  // namespace mckean

@@ -1,0 +1,35 @@
+// What an Euler step does at every point of a grid, given the averages over the law.
+#pragma once
+
+#include <span>
+
+#include "engine/quadrature/formulas.hpp"
+#include "engine/quadrature/grid_density.hpp"
+
+namespace mckean {
+
+// The step from x is N(mean(x), sd(x)²), where the mean depends on the dynamic parameters.
+struct Fields {
+  Columns mean;  // its jet
+  Columns sd;    // one column
+};
+
+struct Clock {
+  double t, dt;
+};
+
+class FieldReader {
+ public:
+  FieldReader(const Formulas&, std::span<const double> theta);
+
+  std::vector<double> moments(const GridDensity& law, double t);  // their jets
+  // Given the law and its moments. Cost: points, times the points of the law where an interaction is pairwise.
+  Fields fields(const GridDensity&, const GridDensity& law, std::span<const double> moments, Clock);
+
+ private:
+  Columns pairwise(const GridDensity&, const GridDensity& law, double t);
+
+  const Formulas& formulas_;
+  Frame step_, measure_, pair_;
+};
+}  // namespace mckean

@@ -1,0 +1,121 @@
+#include "engine/quadrature/formulas.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/quadrature/jet.hpp"
+
+namespace mckean {
+namespace {
+
+std::vector<std::size_t> dynamic_first(const Model& model, std::size_t& dynamic) {
+  std::vector<Expr> roots;
+  for (const auto& c : model.components()) roots.push_back(c.drift);
+  for (const auto& i : model.interactions()) roots.push_back(i.kernel);
+  const auto nodes = reachable(roots);
+  std::vector<std::size_t> order;
+  for (std::size_t p = 0; p < model.parameters().size(); ++p) order.push_back(p);
+  const auto rest = std::stable_partition(order.begin(), order.end(), [&](std::size_t p) {
+    return std::ranges::find(nodes, model.parameter_symbols()[p]) != nodes.end();
+  });
+  dynamic = static_cast<std::size_t>(rest - order.begin());
+  return order;
+}
+
+void check(const Model& model) {
+  if (model.dimension() != 1)
+    throw InputError(fmt::format(
+        "model '{}' has a state of {} components; densities on a grid need a state of one. Components that are "
+        "exchangeable and observed one by one can be written as a one-dimensional model with several series",
+        model.name(), model.dimension()));
+  if (!model.components()[0].noisy)
+    throw InputError(fmt::format("model '{}' has a state without noise; its law has no density", model.name()));
+}
+
+// Derivatives of expressions of parameters and of symbols that themselves have jets.
+class Differentiator {
+ public:
+  Differentiator(const Model& model, const std::vector<std::size_t>& order, std::size_t parameters)
+      : model_(model), parameters_(parameters), along_(parameters + 1) {
+    for (std::size_t b = 1; b <= parameters; ++b)
+      along_[b].emplace(model.parameter_symbols()[order[b - 1]].id(), model.graph().number(1));
+  }
+
+  // Declares that each base moves with θ, by symbols of its own; returns the jets of all, entry by entry.
+  std::vector<Expr> moving(const std::vector<Expr>& bases, Kind::Bits kind, const char* name) {
+    std::vector<Expr> out;
+    const auto at = [&](std::size_t entry, std::size_t r) { return out[entry * bases.size() + r]; };
+    for (std::size_t entry = 0; entry < jet_size(parameters_); ++entry)
+      for (const Expr base : bases)
+        out.push_back(entry == 0 ? base : model_.graph().symbol({kind, name, static_cast<int>(out.size())}));
+    for (std::size_t r = 0; r < bases.size(); ++r)
+      for (std::size_t b = 1; b <= parameters_; ++b)
+        for (std::size_t a = 0; a <= parameters_; ++a)
+          along_[b].emplace(at(jet_index(0, a), r).id(), at(jet_index(a, b), r));
+    return out;
+  }
+
+  std::vector<Expr> jets(const std::vector<Expr>& roots) const {
+    std::vector<Expr> out;
+    for_each_entry(parameters_, [&](std::size_t a, std::size_t b) {
+      std::vector<Expr> d = roots;
+      for (const std::size_t p : {a, b})
+        if (p > 0) d = differentiate(d, along_[p]);
+      out.insert(out.end(), d.begin(), d.end());
+    });
+    return out;
+  }
+
+ private:
+  const Model& model_;
+  std::size_t parameters_;
+  std::vector<Substitution> along_;  // by parameter, from 1
+};
+
+template <class... Lists>
+std::vector<Expr> join(std::vector<Expr> first, const Lists&... rest) {
+  (first.insert(first.end(), rest.begin(), rest.end()), ...);
+  return first;
+}
+
+std::vector<Expr> times(Expr factor, std::vector<Expr> list) {
+  for (Expr& e : list) e = factor * e;
+  return list;
+}
+}  // namespace
+
+Formulas::Formulas(const Model& of, bool derivatives) : model((check(of), of.copy())), field(model, 0) {
+  if (derivatives) order = dynamic_first(model, dynamic);
+  Graph& graph = model.graph();
+  const auto& theta = model.parameter_symbols();
+  const Component& state = model.components()[0];
+  const Expr x = state.symbol, t = model.time();
+  const Expr dt = graph.symbol({Kind::uniform, "dt", 0}), root_dt = graph.symbol({Kind::uniform, "root_dt", 0});
+  const Expr mass = graph.symbol({Kind::column, "mass", 0});
+  std::vector<Expr> xi, kernels;
+  for (const auto& p : field.pairwise) xi.push_back(p.column), kernels.push_back(p.kernel);
+
+  Differentiator law(model, order, dynamic);
+  const auto inputs = law.moving(field.inputs, Kind::uniform, "m_jet");
+  const auto xi_jets = law.moving(xi, Kind::column, "xi_jet");
+  const auto masses = law.moving({mass}, Kind::column, "mass_jet");
+
+  const Expr mean = x + dt * substitute(state.drift, field.replace);
+  step = Program({theta,
+                  join({t, dt, root_dt}, inputs),
+                  join({x}, xi_jets),
+                  join(law.jets({mean}), std::vector{abs(state.diffusion[0]) * root_dt}),
+                  {}});
+  measure = Program({theta, {t}, join({x}, masses), {}, law.jets(times(mass, field.moments))});
+  if (!kernels.empty())
+    pair.emplace(ProgramSpec{theta, {t, x}, join({other(x)}, masses), {}, law.jets(times(mass, kernels))});
+
+  const Differentiator observation(model, order, order.size());
+  for (const auto& y : model.observed()) {
+    const Expr curvature = differentiate(differentiate(y.log_density, x), x);
+    observe.emplace_back(
+        ProgramSpec{theta, {t, y.symbol}, {x}, join(observation.jets({y.log_density}), std::vector{curvature}), {}});
+  }
+}
+}  // namespace mckean

@@ -1,0 +1,35 @@
+// The programs of a one-dimensional model on a grid: its Euler kernel, averages over the law and observation densities,
+// each with first and second derivatives in the parameters.
+#pragma once
+
+#include <optional>
+
+#include "program/program.hpp"
+#include "step/mean_field.hpp"
+
+namespace mckean {
+
+// Inside, the "dynamic" parameters, which drift or interactions contain, come first: a law has derivatives in them
+// alone. Several numbers with jets are laid out entry by entry: all values, then all ∂_1, ...
+struct Formulas {
+  Formulas(const Model&, bool derivatives);  // throws InputError where the model is not one-dimensional
+
+  std::vector<std::size_t> order;  // the model's index of each parameter; empty without derivatives
+  std::size_t dynamic = 0;         // how many of them are dynamic
+  std::size_t all() const { return order.size(); }
+  bool reads_law() const { return !field.inputs.empty() || !field.pairwise.empty(); }
+
+  Model model;      // a copy, for the expressions of the field
+  MeanField field;  // without expansions: averages are taken on the law's grid
+  // Fixed inputs of all: the parameters.
+  // columns: x, jets of ξ | uniforms: t, Δ, √Δ, jets of moments | outputs: jet of x + aΔ, standard deviation
+  Program step;
+  // columns: x, jet of the law's mass | uniforms: t | sums: jets of moments
+  Program measure;
+  // As `measure`, for pairwise interactions felt at one point. columns: x', jet of mass | uniforms: t, x | sums: jets
+  // of ξ
+  std::optional<Program> pair;
+  // Of each observed column. columns: x | uniforms: t, y | outputs: jet of log G, ∂²log G/∂x²
+  std::vector<Program> observe;
+};
+}  // namespace mckean

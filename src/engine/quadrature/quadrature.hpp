@@ -1,0 +1,55 @@
+// The exact likelihood of a model with a one-dimensional state at an Euler level, with N = M = ∞: law and filters are
+// densities on grids, moved by the Gaussian kernel of the Euler step. Deterministic, and accurate to about 1e-10.
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+
+#include "engine/quadrature/transport.hpp"
+#include "mckean/data.hpp"
+#include "mckean/model.hpp"
+
+namespace mckean {
+
+struct QuadratureValue {
+  double loglik = 0;
+  Eigen::VectorXd gradient;  // in θ; empty where only the value was asked for
+  Eigen::MatrixXd hessian;
+  std::uint64_t grid_steps = 0;  // Euler moves of one point of a grid
+  double pairs = 0;              // values of a pairwise kernel
+};
+
+// A pure function of θ; one object serves many threads. Model and data must outlive it.
+class Quadrature {
+ public:
+  enum class Order { value, second };  // derivatives wanted: none, or first and second
+
+  // unit: of time, that a level splits; 0: the median spacing of the observations. Throws InputError: a state of
+  // several components or without noise, observed values that the model's densities cannot produce.
+  Quadrature(const Model&, const Data&, double unit, int level, Accuracy = {});
+
+  // The same, whose evaluations throw Stopped soon after a stop is requested.
+  Quadrature stopped_by(std::stop_token) const;
+
+  // Derivatives are exact: tangents of the densities to second order, the law's own dependence on θ included.
+  // Throws NumericalError: an observation that is impossible, a law that overflows, too large a grid. With `temper` < 1
+  // every observation counts as that share of one, G^temper: a smoother likelihood, for finding a maximum from afar.
+  QuadratureValue value(std::span<const double> theta, Order = Order::second, double temper = 1) const;
+  // The same, or nothing where observations lie deep in the tails of what is predicted (then `value` costs much more).
+  std::optional<QuadratureValue> plausible(std::span<const double> theta, Order = Order::second,
+                                           double temper = 1) const;
+
+  const Model& model() const;
+
+ private:
+  QuadratureValue evaluate(std::span<const double> theta, Order, Accuracy, double temper) const;
+
+  struct Parts;
+  std::shared_ptr<const Parts> parts_;
+  std::stop_token stop_;
+};
+}  // namespace mckean

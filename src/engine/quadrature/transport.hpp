@@ -1,0 +1,61 @@
+// One Euler step of a density, onto a grid that is fine enough for what comes next.
+//
+// The rectangle rule on a Gaussian of inverse variance v errs by exp(−2π²/(v h²)). What is summed over the new grid is
+// a product of Gaussians: the density, whose inverse variance is at most that of the kernel that made it; an
+// observation; and the next kernel as a function of where it starts. Where there is little mass, a larger error is
+// allowed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "engine/quadrature/spread.hpp"
+
+namespace mckean {
+
+struct Accuracy {
+  double resolution = 1;  // grid points, in units of the number that suffices
+  double cut = 9;         // standard deviations after which Gaussians end
+  double work = 1e8;      // the most that is done in one step: values of a Gaussian, or of a pairwise kernel
+  double total = 1e12;    // the most moves of a grid point in one evaluation
+  double least() const;   // the share of the peak at which densities end
+};
+
+// A density, and the Gaussians to which its points will move: none after the last step.
+struct Body {
+  GridDensity density;
+  std::optional<Fields> fields;
+  double dt = 0;  // of the next step
+  // Inverse variances: of the next kernel as a function of where it starts, of the last observation.
+  double kernel = 0, observation = 0;
+};
+
+// What happens to a density where it arrives; empty functions: nothing.
+struct Arrival {
+  double next_dt;
+  std::function<Columns(GridDensity&)> observe;  // returns −∂²log G/∂x² at every point
+  std::function<Fields(GridDensity&)> fields;
+};
+
+// A million points do not hold the density, or a step would take too much work.
+struct GridTooLarge {};
+
+class Transport {
+ public:
+  explicit Transport(Accuracy accuracy) : accuracy_(accuracy) {}
+
+  Body start(double mean, double sd, std::size_t parameters, const Arrival&);
+  // Throws GridTooLarge.
+  Body step(const Body& from, const Arrival&);
+
+  const Accuracy& accuracy() const { return accuracy_; }
+  std::uint64_t grid_steps() const { return grid_steps_; }  // moves of a grid point over a step
+
+ private:
+  void arrive(Body&, const Arrival&) const;
+
+  Accuracy accuracy_;
+  std::uint64_t grid_steps_ = 0;
+};
+}  // namespace mckean

@@ -1,0 +1,338 @@
+#include "infer/by_quadrature.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/quadrature/jet.hpp"
+#include "infer/checks.hpp"
+#include "infer/exact_interval.hpp"
+#include "infer/search/explore.hpp"
+#include "model/line.hpp"
+#include "model/symmetric.hpp"
+
+namespace mckean {
+namespace {
+
+using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+
+constexpr int kCoarse = 2, kFirst = 3, kHighest = 8;  // levels: of the search, of the first refinement, at most
+constexpr int kSketch = 4;                            // and of the ends of intervals
+constexpr double kMoves = 0.1;                        // standard errors by which a finer level may move the maximum
+constexpr double kMuch = 0.2;                         // the same, where finer levels cost too much
+constexpr double kSketchDistance = 1;                 // standard errors
+constexpr double kComparable = 3;                     // log units within which another maximum is reported
+constexpr double kElsewhere = 3;                      // standard errors from which on it is another
+constexpr double kSame = 0.05;                        // log units
+constexpr double kTolerance = 1e-4,
+                 kExact = 1e-8;       // of the last step, in standard errors; of a level that is asked for
+constexpr double kPairsPerStep = 40;  // values of a kernel that cost as much as the move of a point of a grid
+constexpr double kBearable = 6e8;     // moves of a point and entry of its jet, in a whole fit
+constexpr double kEvaluations = 50;   // of the likelihood and its derivatives in a fit, on the coarse level, by cost
+
+class QuadratureFit {
+ public:
+  QuadratureFit(Workbench& bench, const FitPlan& given) : bench_(bench), given_(given), tasks_(bench) {}
+
+  // Moves of a point and entry of the jet that a fit takes, by one value at the start on the coarsest level that has
+  // one; none where there is no value.
+  std::optional<double> expected_work() {
+    const int last = given_.quadrature_level.value_or(kFirst + 1);
+    for (coarse_ = std::min(kCoarse, last); coarse_ <= last; ++coarse_)
+      if (const double cost = cost_of_value(); cost > 0) {
+        tasks_.set_cost(coarse_, cost);
+        expected_ = cost * static_cast<double>(jet_size(model().parameters().size())) * kEvaluations;
+        return expected_;
+      }
+    return {};
+  }
+
+  // None where no start has a likelihood. Stopped or out of time it tells what it has.
+  std::optional<FitResult> run() {
+    FitResult out;
+    bool finished = false;
+    try {
+      tell("quadrature");
+      find();
+      if (!best_.found()) return {};
+      refine();
+      describe(out);
+      report_maxima(out);
+      look_at_sides(out);
+      finished = true;
+    } catch (const Stopped&) {
+      if (!best_.found()) throw;
+      out.stopped = true;
+    } catch (const search::OutOfTime&) {
+      if (!best_.found())
+        throw NumericalError("the time granted was used up before any likelihood was known; grant more");
+      warnings_.emplace_back(kOutOfTime);
+    }
+    if (!finished) {
+      describe(out);
+      out.intervals.assign(out.value.size(), {});
+      out.converged = false;
+    }
+    return out;
+  }
+
+  const std::string& problem() const { return best_.problem; }
+
+ private:
+  const Model& model() const { return bench_.model(); }
+
+  void describe(FitResult& out) const {
+    out.engine = "quadrature";
+    out.value = best_.theta;
+    out.mc_se.assign(out.value.size(), 0);
+    out.lowest = out.highest = level_;
+    out.loglik = LikelihoodSummary{best_.loglik, 0.0};
+    out.converged = best_.converged;
+    out.warnings = warnings_;
+    if (!best_.problem.empty()) out.warnings.push_back(best_.problem);
+    if (!best_.converged && best_.problem.empty()) out.warnings.emplace_back("not converged");
+  }
+
+  // Intervals, and whether the fitted model predicts the data.
+  void look_at_sides(FitResult& out) {
+    // A coarser level may have its maximum elsewhere.
+    if (distance(sketch_.theta) > kSketchDistance) sketch_ = best_, sketch_level_ = level_;
+    exact_intervals(bench_, tasks_, {best_, sketch_, held_, sketch_level_}, out);
+    check_intervals(out);
+    check_fit(out);
+  }
+
+  double tolerance() const { return given_.quadrature_level ? kExact : kTolerance; }
+
+  void tell(const std::string& phase) {
+    FitObserver::Progress p;
+    p.phase = phase;
+    p.estimate = best_.theta;
+    if (best_.found()) p.loglik = best_.loglik;
+    bench_.observer.progress(p);
+  }
+
+  // Grid steps of one value at the start; -1 where there is none.
+  double cost_of_value() {
+    const Quadrature& quadrature = tasks_.at(coarse_);
+    const Task task{fmt::format("quadrature cost level {}", coarse_), 0};
+    return bench_.runner.run(std::span(&task, 1), [&](std::size_t, std::stop_token stop) {
+      const Quadrature stopping = quadrature.stopped_by(std::move(stop));
+      try {
+        for (double temper = 1; temper > 1e-5; temper /= 4)
+          if (const auto v = stopping.plausible(model().start_values(), Quadrature::Order::value, temper))
+            return std::vector<double>{static_cast<double>(v->grid_steps) + v->pairs / kPairsPerStep};
+      } catch (const NumericalError&) {
+        // the same as no value
+      }
+      return std::vector<double>{-1};
+    })[0][0];
+  }
+
+  std::vector<double> start(std::size_t k) const {
+    std::vector<double> out = model().start_values();
+    if (k == 0) return out;
+    const Stream stream(seed_of(given_.seed, "starts"), static_cast<std::uint32_t>(k), 0, Purpose::data);
+    VectorXd u = to_line(model(), out);
+    for (Index p = 0; p < u.size(); ++p)
+      u[p] += (2 * uniform(stream, 0, static_cast<std::uint32_t>(p)) - 1) * std::max(1.0, 0.75 * std::abs(u[p]));
+    return from_line(model(), u);
+  }
+
+  // Newton's method from several starts on the coarse level; where they do not agree, from where a population ends.
+  void find() {
+    level_ = coarse_;
+    std::vector<ExactRequest> requests;
+    for (std::size_t k = 0; k < std::max<std::size_t>(2, given_.search.starts); ++k) requests.push_back({start(k)});
+    take(tasks_.maximise("start", coarse_, requests));
+    if (agree()) return;
+    bench_.observer.message("Newton's method does not agree from all starts: a population search");
+    requests.clear();
+    for (std::size_t k = 0; k < 2; ++k)
+      if (const auto end = explore(k)) requests.push_back({*end});
+    if (!requests.empty()) take(tasks_.maximise("explored", coarse_, requests));
+  }
+
+  void take(const std::vector<ExactMaximum>& some) {
+    for (const ExactMaximum& m : some) {
+      if (m.found())
+        found_.push_back(m);
+      else
+        best_.problem = m.problem;
+    }
+    std::ranges::stable_sort(found_, [](const ExactMaximum& a, const ExactMaximum& b) { return a.loglik > b.loglik; });
+    starts_ += some.size();
+    if (!found_.empty()) best_ = found_[0];
+  }
+
+  bool agree() const {
+    if (found_.size() < starts_ || found_.size() < 2) return false;
+    return found_.front().loglik - found_.back().loglik < kSame;
+  }
+
+  std::optional<std::vector<double>> explore(std::size_t k) {
+    const Quadrature& quadrature = tasks_.at(coarse_);
+    const search::Function value = [&](std::span<const double> theta, const search::Effort& e, search::Draw,
+                                       const std::stop_token& stop) -> search::Value {
+      try {
+        const auto v = quadrature.stopped_by(stop).value(theta, Quadrature::Order::value, e.temper);
+        return {v.loglik, {}, static_cast<double>(v.grid_steps)};
+      } catch (const NumericalError& error) {
+        return {{}, error.what(), 0};
+      }
+    };
+    search::Evaluations evaluations(value, bench_.runner, bench_.observer, given_.seed);
+    const search::Box box(model().parameters());
+    const search::Explored e = search::explore(evaluations, box,
+                                               {.name = fmt::format("population {}", k + 1),
+                                                .start = box.from(start(k)),
+                                                .effort = {coarse_, 1, 1, 1},
+                                                .highest_level = coarse_});
+    bench_.particle_steps += static_cast<std::uint64_t>(evaluations.work());
+    return e.found ? std::optional(box.theta(e.mean)) : std::nullopt;
+  }
+
+  // On the level that is asked for, or on finer ones until that no longer moves the maximum.
+  void refine() {
+    climb("maximum", given_.quadrature_level.value_or(std::max(kFirst, coarse_)));
+    if (given_.quadrature_level) return;
+    while (level_ < kHighest && best_.found()) {
+      const double shift = shift_of(level_ + 1);
+      if (shift <= kMoves) return;
+      const double cost = expected_ * std::exp2(1.5 * (level_ + 1 - kCoarse)) / 4;
+      if (cost > kBearable && shift <= kMuch) return;
+      if (cost > 4 * kBearable) {
+        warnings_.push_back(fmt::format(
+            "Euler's steps still matter: level {} moves the maximum by {:.2f} standard errors", level_ + 1, shift));
+        return;
+      }
+      const ExactMaximum before = best_;
+      climb("maximum", level_ + 1);
+      if (!best_.found()) {
+        best_ = before;
+        warnings_.push_back(fmt::format("level {} has no maximum that could be found", level_--));
+        return;
+      }
+    }
+  }
+
+  // The maximum of a level from the best so far; parameters that run into a bound are held there.
+  void climb(const std::string& name, int level) {
+    tell(fmt::format("quadrature, level {}", level));
+    ExactMaximum at =
+        tasks_.maximise(fmt::format("{} {}", name, held_.size()), level, {best_.theta, held_, tolerance()});
+    while (at.found() && at.at_bound && held_.size() < at.theta.size()) {
+      held_.push_back(*at.at_bound);
+      at = tasks_.maximise(fmt::format("{} {}", name, held_.size()), level, {at.theta, held_, tolerance()});
+      if (held_.size() == at.theta.size()) at.converged = true;
+    }
+    best_ = at, level_ = level;
+    if (level_ <= kSketch || sketch_level_ < 0) sketch_ = at, sketch_level_ = level_;
+  }
+
+  // In standard errors: the length of Newton's step on another level.
+  double shift_of(int level) {
+    const Task task{fmt::format("quadrature shift level {}", level), 0};
+    const Quadrature& quadrature = tasks_.at(level);
+    const auto result = bench_.runner.run(std::span(&task, 1), [&](std::size_t, std::stop_token stop) {
+      try {
+        const auto v = quadrature.stopped_by(std::move(stop)).value(best_.theta);
+        std::vector<double> out{static_cast<double>(v.grid_steps)};
+        out.insert(out.end(), v.gradient.begin(), v.gradient.end());
+        return out;
+      } catch (const NumericalError&) {
+        return std::vector<double>{0};
+      }
+    })[0];
+    if (result.size() < 2) return 0;
+    bench_.particle_steps += static_cast<std::uint64_t>(result[0]);
+    VectorXd gradient = Eigen::Map<const VectorXd>(result.data() + 1, static_cast<Index>(result.size() - 1));
+    MatrixXd information = best_.information;
+    for (const std::size_t p : held_) {
+      const auto i = static_cast<Index>(p);
+      gradient[i] = 0, information.row(i).setZero(), information.col(i).setZero(), information(i, i) = 1;
+    }
+    return std::sqrt(std::max(0.0, gradient.dot(pseudo_inverse(information) * gradient)));
+  }
+
+  // Others that were found on the coarse level, refined.
+  void report_maxima(FitResult& out) {
+    out.maxima.push_back({best_.theta, best_.loglik});
+    std::vector<ExactRequest> requests;
+    for (const ExactMaximum& m : found_)
+      if (m.converged && m.loglik > found_[0].loglik - 2 * kComparable && distance(m.theta) > kElsewhere)
+        requests.push_back({m.theta});
+    if (requests.empty()) return;
+    for (const ExactMaximum& m : tasks_.maximise("elsewhere", level_, requests)) {
+      if (!m.found() || !m.converged || m.loglik < best_.loglik - kComparable || distance(m.theta) < kElsewhere)
+        continue;
+      if (std::ranges::any_of(out.maxima,
+                              [&](const LocalMaximum& known) { return std::abs(known.loglik - m.loglik) < 1e-6; }))
+        continue;
+      out.maxima.push_back({m.theta, m.loglik});
+      out.warnings.push_back(fmt::format("another maximum of comparable likelihood is at {}, log-likelihood {:.6g}",
+                                         to_text(model().parameters(), m.theta), m.loglik));
+    }
+  }
+
+  // An interval that does not hold its estimate is none.
+  void check_intervals(FitResult& out) const {
+    for (std::size_t p = 0; p < out.value.size(); ++p) {
+      const Interval& i = out.intervals[p];
+      if (i.lower.value_or(out.value[p]) <= out.value[p] && i.upper.value_or(out.value[p]) >= out.value[p]) continue;
+      out.warnings.push_back(fmt::format("the interval of '{}' could not be found", model().parameters()[p].name));
+      out.intervals[p] = {};
+      out.converged = false;
+    }
+  }
+
+  // Whether the fitted model predicts the data, by a few particle filters.
+  void check_fit(FitResult& out) {
+    const std::uint64_t grid_steps = bench_.particle_steps;  // what the filters add is no part of the count
+    try {
+      const LikelihoodAverage at = likelihood_at(bench_, "prediction ", std::min(level_, kSketch), best_.theta);
+      check_predictions(bench_.problem.data(), at.prediction_errors, out.warnings);
+    } catch (const NumericalError& e) {
+      out.warnings.push_back(fmt::format("predictions could not be checked: {}", e.what()));
+    }
+    bench_.particle_steps = grid_steps;
+  }
+
+  double distance(const std::vector<double>& theta) const {
+    const VectorXd away = Eigen::Map<const VectorXd>(theta.data(), static_cast<Index>(theta.size())) -
+                          Eigen::Map<const VectorXd>(best_.theta.data(), static_cast<Index>(theta.size()));
+    return std::sqrt(std::max(0.0, away.dot(best_.information * away)));
+  }
+
+  Workbench& bench_;
+  const FitPlan& given_;
+  ExactTasks tasks_;
+  std::vector<ExactMaximum> found_;  // on the coarse level, the best first
+  std::size_t starts_ = 0;
+  ExactMaximum best_;
+  std::vector<std::size_t> held_;  // at their bounds
+  int level_ = 0, coarse_ = kCoarse;
+  ExactMaximum sketch_;  // the maximum of a level on which ends of intervals are cheap to find
+  int sketch_level_ = -1;
+  double expected_ = 0;
+  std::vector<std::string> warnings_;
+};
+}  // namespace
+
+std::optional<FitResult> fit_by_quadrature(Workbench& bench, const FitPlan& given) {
+  const Model& model = bench.model();
+  const bool asked = given.engine == Engine::quadrature;
+  if (!asked && (model.dimension() != 1 || !model.components()[0].noisy)) return {};
+  QuadratureFit fit(bench, given);
+  const auto work = fit.expected_work();
+  if (!asked && (!work || *work > kBearable)) {
+    bench.observer.message(work ? "quadrature would cost too much: particles"
+                                : "quadrature has no value here: particles");
+    return {};
+  }
+  auto out = fit.run();
+  if (!out && asked) throw NumericalError(fit.problem());
+  return out;
+}
+}  // namespace mckean

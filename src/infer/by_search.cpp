@@ -1,0 +1,112 @@
+#include "infer/by_search.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "engine/particles/particle_likelihood.hpp"
+#include "infer/checks.hpp"
+
+namespace mckean {
+namespace {
+
+constexpr double kSameHeight =
+    1.5;  // log units between the search's own likelihood at the estimate and that of `loglik`
+
+search::Function function_of(const ParticleLikelihood& likelihood) {
+  return [&likelihood](std::span<const double> theta, const search::Effort& e, search::Draw draw,
+                       const std::stop_token& stop) -> search::Value {
+    try {
+      const Likelihood l = likelihood(theta,
+                                      {.level = e.level,
+                                       .particles = e.particles,
+                                       .law_particles = e.law_particles,
+                                       .seed = draw.seed,
+                                       .replicate = draw.index,
+                                       .temper = e.temper,
+                                       .antithetic_law = true,
+                                       .predictions = false,
+                                       .accepts_implausible = true},
+                                      stop);
+      const auto work = static_cast<double>(l.particle_steps);
+      if (!std::isfinite(l.log_value)) return {{}, "the log-likelihood is not finite", work};
+      return {l.log_value, {}, work};
+    } catch (const NumericalError& error) {
+      return {{}, error.what(), 0};
+    }
+  };
+}
+
+// For the report: the estimate as the search has it, and the samples of its last round with what was fitted to them.
+void tell(Workbench& bench, const search::Found& found) {
+  FitObserver::Decisions d{{"levels", {static_cast<double>(found.effort.level)}},
+                           {"particles", {static_cast<double>(found.effort.particles)}},
+                           {"law_particles", {static_cast<double>(found.effort.law_particles)}},
+                           {"centre", found.inside},
+                           {"loglik", {found.loglik}},
+                           {"covariance", {found.covariance.data(), found.covariance.data() + found.covariance.size()}},
+                           {"sample_values", {}},
+                           {"sample_fitted", {}},
+                           {"sample_parameters", {}}};
+  for (const auto& s : found.samples) {
+    d[6].second.push_back(s.value);
+    d[7].second.push_back(s.fitted);
+    d[8].second.insert(d[8].second.end(), s.theta.begin(), s.theta.end());
+  }
+  bench.observer.decided("search", d);
+}
+
+// The likelihood at the estimate as `loglik` has it, from independent laws; the search must have seen the same one.
+void check_height(Workbench& bench, const search::Found& found, FitResult& out) {
+  try {
+    const LikelihoodAverage l = likelihood_at(bench, "", found.effort.level, found.inside);
+    out.loglik = l.summary;
+    if (!l.warnings.empty()) out.warnings.push_back(l.warnings[0]);
+    check_predictions(bench.problem.data(), l.prediction_errors, out.warnings);
+    const double error = std::hypot(l.summary.se.value_or(0), found.loglik_error);
+    if (!found.samples.empty() && std::abs(l.summary.value - found.loglik) > kSameHeight + 4 * error) {
+      out.warnings.push_back(fmt::format(
+          "the search saw a log-likelihood of {:.6g} at the estimate, independent filters see {:.6g}: the law does not "
+          "settle, or the filters need more particles",
+          found.loglik, l.summary.value));
+      out.converged = false;
+    }
+  } catch (const NumericalError& e) {
+    out.warnings.push_back(fmt::format("no log-likelihood at the estimate: {}", e.what()));
+    out.converged = false;
+  }
+}
+}  // namespace
+
+FitResult fit_by_search(Workbench& bench, const FitPlan& given) {
+  const Model& model = bench.model();
+  const ParticleLikelihood likelihood(model, bench.problem.data(), bench.problem.unit(), given.search.levels.first,
+                                      given.seed);
+  search::SearchOptions options = given.search;
+  options.law = likelihood.reads_law();
+  options.pairwise = likelihood.pairwise();
+  search::Evaluations evaluations(function_of(likelihood), bench.runner, bench.observer, given.seed,
+                                  {likelihood.step_cost(), likelihood.pairwise()});
+  const search::Found found = search::search(evaluations, model.parameters(), options);
+  tell(bench, found);
+
+  FitResult out;
+  out.estimator = "search";
+  out.converged = found.converged;
+  out.stopped = found.stopped;
+  out.value = found.theta, out.mc_se = found.mc_se, out.intervals = found.intervals;
+  if (!found.samples.empty())
+    for (const auto& row : found.covariance.rowwise()) out.covariance.emplace_back(row.begin(), row.end());
+  out.maxima = found.maxima;
+  out.warnings = found.warnings;
+  out.evaluations = evaluations.count();
+  out.lowest = options.levels.first, out.highest = found.effort.level;
+  out.particles = found.effort.particles, out.law_particles = options.law ? found.effort.law_particles : 0;
+  bench.particle_steps += static_cast<std::uint64_t>(evaluations.work());
+  if (out.stopped)
+    out.loglik = LikelihoodSummary{found.loglik, std::nullopt};
+  else
+    check_height(bench, found, out);
+  return out;
+}
+}  // namespace mckean

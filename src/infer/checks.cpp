@@ -1,0 +1,174 @@
+#include "infer/checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/line.hpp"
+#include "model/symmetric.hpp"
+
+namespace mckean {
+namespace {
+
+using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+
+constexpr std::size_t kFilters = 8, kFilterParticles = 1024;
+
+// "0.71 a - 0.71 b", of a direction on the line.
+std::string combination(const Model& model, const VectorXd& direction) {
+  std::string text;
+  for (Index p = 0; p < direction.size(); ++p) {
+    const double c = direction[p];
+    if (std::abs(c) < 0.05 * direction.cwiseAbs().maxCoeff()) continue;
+    const Parameter& parameter = model.parameters()[static_cast<std::size_t>(p)];
+    const bool bounded = std::isfinite(parameter.lower) || std::isfinite(parameter.upper);
+    text += fmt::format("{}{:.2g} {}", text.empty() ? (c < 0 ? "-" : "") : (c < 0 ? " - " : " + "), std::abs(c),
+                        bounded ? fmt::format("u({})", parameter.name) : parameter.name);
+  }
+  return text;
+}
+
+// The parameter that a bias moves most, in standard errors.
+struct Worst {
+  double shift = 0, error = 0;
+  std::string name;
+};
+Worst worst(const Model& model, const Bias& bias, const VectorXd& se) {
+  Worst out;
+  for (Index p = 0; bias.known && p < se.size(); ++p)
+    if (se[p] > 0 && std::abs(bias.shift[p]) / se[p] > out.shift)
+      out = {std::abs(bias.shift[p]) / se[p], bias.error[p] / se[p],
+             model.parameters()[static_cast<std::size_t>(p)].name};
+  return out;
+}
+}  // namespace
+
+std::vector<bool> determined(const Model& model, const Pilot& pilot, std::vector<std::string>& warnings) {
+  std::vector<bool> known(model.parameters().size(), true);
+  for (std::size_t p = 0; p < known.size(); ++p) {
+    if (pilot.fixed[p]) {
+      known[p] = false;
+      warnings.push_back(fmt::format(
+          "bound active: '{}' ran into its bound, where it was held; it has no standard error, and those of the other "
+          "parameters are given its value",
+          model.parameters()[p].name));
+    }
+  }
+  for (const VectorXd& direction : pilot.maximum.undetermined) {
+    warnings.push_back(fmt::format(
+        "not identified: the data do not determine the combination {}; the parameters in it keep about the values from "
+        "which they started and have no standard errors",
+        combination(model, direction)));
+    for (std::size_t p = 0; p < known.size(); ++p)
+      if (std::abs(direction[static_cast<Index>(p)]) > 0.05 * direction.cwiseAbs().maxCoeff()) known[p] = false;
+  }
+  return known;
+}
+
+LikelihoodAverage likelihood_at(Workbench& bench, const std::string& group, int level,
+                                const std::vector<double>& theta) {
+  const std::size_t series = bench.problem.data().series.size();
+  const std::string name = group + "likelihood";
+  const LikelihoodEstimator estimator(bench.model(), bench.problem.data(),
+                                      {.level = level,
+                                       .particles = std::max(kFilterParticles / 4, kFilterParticles / (1 + series / 8)),
+                                       .law_particles = kFilterParticles,
+                                       .seed = seed_of(bench.seed, name),
+                                       .unit = bench.problem.unit()});
+  LikelihoodAverage out = average_likelihood(estimator, theta, kFilters, bench.runner, name);
+  bench.particle_steps += out.particle_steps;
+  return out;
+}
+
+void check_predictions(const Data& data, const std::vector<double>& z, std::vector<std::string>& warnings) {
+  constexpr double kFar = 5;
+  constexpr std::size_t kMostNamed = 3;
+  std::size_t i = 0, far = 0;
+  double sum = 0, squares = 0, products = 0, n = 0, pairs = 0;
+  for (const Series& s : data.series) {
+    std::vector<double> before(data.columns.size(), std::nan(""));
+    for (std::size_t row = 0; row < s.times.size(); ++row)
+      for (std::size_t c = 0; c < data.columns.size(); ++c) {
+        const double e = z[i++];
+        if (std::isnan(e)) continue;
+        if (std::abs(e) > kFar && ++far <= kMostNamed)
+          warnings.push_back(fmt::format(
+              "the fitted model does not explain {}:{}: {} = {:.6g} at t = {:.6g} is {:.1f} standard deviations from "
+              "its prediction",
+              data.source, s.lines[row], data.columns[c],
+              data.value(static_cast<std::size_t>(&s - data.series.data()), row, c), s.times[row], e));
+        sum += e, squares += e * e, ++n;
+        if (!std::isnan(before[c])) products += e * before[c], ++pairs;
+        before[c] = e;
+      }
+  }
+  if (far > kMostNamed)
+    warnings.push_back(
+        fmt::format("{} observations in all are more than {} standard deviations from their predictions", far, kFar));
+  if (n < 5) return;
+  // Under the model the errors are nearly independent with mean 0 and variance 1; false alarms about 1 in 10 000.
+  const double mean = sum / n, variance = squares / n, correlation = pairs > 0 ? products / pairs / variance : 0;
+  if (std::abs(mean) * std::sqrt(n) > 4)
+    warnings.push_back(fmt::format(
+        "one-step predictions of the fitted model err on one side: on average by {:.2f} standard deviations", mean));
+  if (std::abs(variance - 1) > 4 * std::sqrt(2 / n))
+    warnings.push_back(
+        fmt::format("the fitted model does not explain the spread of the data: errors of one-step predictions have "
+                    "{:.2g} times the predicted variance",
+                    variance));
+  if (pairs > 0 && std::abs(correlation) * std::sqrt(pairs) > 4)
+    warnings.push_back(
+        fmt::format("the fitted model does not explain how the data follow each other: successive errors of one-step "
+                    "predictions have correlation {:.2f}",
+                    correlation));
+}
+
+void check(Workbench& bench, const Pilot& pilot, const StratifiedResult& found, FitResult& out) {
+  const Model& model = bench.model();
+  const MatrixXd& w = pilot.maximum.whitening;
+  const VectorXd se = (w * w.transpose()).diagonal().cwiseSqrt();
+  if (!pilot.arrived || !pilot.maximum.converged)
+    out.warnings.push_back(
+        "not converged: the search for the maximum had not come to rest; try other starts with --set, or --starts");
+  if (w.cols() > 0 && pilot.maximum.converged && pilot.maximum.relative_error > 0.15)
+    out.warnings.push_back(
+        fmt::format("the standard errors are known to {:.0f} % only", 100 * pilot.maximum.relative_error));
+  // The pilot's estimate errs by its own Monte Carlo error; beyond that the two phases must agree.
+  for (Index p = 0; p < se.size(); ++p) {
+    if (!(se[p] > 0)) continue;
+    const double moved = std::abs(found.u[p] - pilot.plan.centre[p]);
+    const double error = std::sqrt(pilot.maximum.u_error(p, p) + found.mc_se[p] * found.mc_se[p]);
+    if (moved > 4 * error && moved > 0.5 * se[p])
+      out.warnings.push_back(
+          fmt::format("pilot and main phase disagree on '{}' by {:.2g} standard errors: the likelihood may be "
+                      "far from quadratic, or the chains have not converged; compare with another --seed",
+                      model.parameters()[static_cast<std::size_t>(p)].name, moved / se[p]));
+  }
+  if (w.cols() > 0 && pilot.maximum.converged) {
+    const Place place{found.u, pilot.plan.highest, pilot.plan.chains.back()};
+    const MatrixXd noise = w.transpose() * pilot.maximum.noise * w;
+    const double v = spectrum(noise).values.maxCoeff();
+    const Biases left =
+        biases(bench, "final bias ", place, pilot.maximum, std::nullopt, found.mc_se.cwiseAbs2().asDiagonal(),
+               static_cast<std::size_t>(std::clamp(30 * v, 64.0, 2000.0)));
+    const auto tell = [&](const Bias& bias, const char* what, const char* advice) {
+      const Worst most = worst(model, bias, se);
+      if (most.shift > 0.1 + 2 * most.error)
+        out.warnings.push_back(
+            fmt::format("{} is not negligible: it moves '{}' by about {:.2f} ± {:.2f} standard errors; {}", what,
+                        most.name, most.shift, most.error, advice));
+    };
+    tell(left.discretisation, "discretisation bias", "raise --levels");
+    tell(left.law, "the bias of a law of finitely many particles", "raise --law-particles");
+  }
+  try {
+    const LikelihoodAverage at = likelihood_at(bench, "", pilot.plan.highest, out.value);
+    out.loglik = at.summary;
+    if (!at.warnings.empty()) out.warnings.push_back(at.warnings[0]);  // one stands for all
+    check_predictions(bench.problem.data(), at.prediction_errors, out.warnings);
+  } catch (const NumericalError& e) {
+    out.warnings.push_back(fmt::format("no log-likelihood at the estimate: {}", e.what()));
+  }
+}
+}  // namespace mckean

@@ -1,0 +1,262 @@
+#include "infer/exact_interval.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "infer/profile.hpp"
+#include "infer/search/intervals.hpp"
+#include "model/line.hpp"
+#include "model/symmetric.hpp"
+
+namespace mckean {
+namespace {
+
+using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+
+constexpr double kOneSided = 2.705543454095404 / 2;  // fall at the end of a one-sided interval
+constexpr double kClose = 0.25;                      // share by which the fall at the end of a parabola may be off
+constexpr double kParabola = 3;                      // times the half-width that a standard error may suggest
+constexpr double kFarthest = 1e3;                    // how far an end is sought, in units of the estimate and its start
+constexpr int kMostDoublings = 24, kMostHalvings = 30, kMostIterations = 40;
+constexpr double kTolerance = 1e-3;  // of a maximum over the others, in standard errors
+constexpr double kNormal95 = 1.959963984540054;
+constexpr double kMovesOut = 0.6;  // share of the fall that is left with steps half as long
+
+// The profile log-likelihood of one parameter to one side of the maximum, at values further and further out.
+class Side {
+ public:
+  struct Start {
+    const ExactMaximum& top;        // on this level
+    std::vector<std::size_t> held;  // at their bounds
+    std::size_t parameter;
+    int sign;  // on the line
+  };
+  // The second is one level finer.
+  Side(const Quadrature& quadrature, const Quadrature& finer, Start start)
+      : quadrature_(quadrature), finer_(finer), start_(std::move(start)), last_(start_.top.theta) {
+    if (std::ranges::find(start_.held, start_.parameter) == start_.held.end()) start_.held.push_back(start_.parameter);
+    u_ = parameter().to_line(start_.top.theta[start_.parameter]);
+  }
+
+  // Where it has fallen by so much, from a first guess of the distance on the line; none where it does not.
+  std::optional<double> end(double by, double guess) {
+    const double most = kFarthest * (std::abs(value(0)) + std::abs(parameter().start) + 1);
+    double inner = 0, outer = guess, below = 0, above = 0;
+    for (int i = 0;; ++i) {
+      if (i == kMostDoublings || std::abs(value(outer)) > most || !parameter().contains(value(outer)) ||
+          value(outer) == value(inner))
+        return {};
+      above = fall(outer);
+      if (above >= by) break;
+      inner = outer, below = above, outer *= 2;
+    }
+    // √fall is nearly linear.
+    for (int i = 0; i < kMostHalvings && outer - inner > 2e-3 * outer && std::abs(above / by - 1) > 2e-3; ++i) {
+      const double secant = (std::sqrt(by) - std::sqrt(below)) / (std::sqrt(above) - std::sqrt(below));
+      const double share = std::isfinite(above) && i % 3 != 2 ? std::clamp(secant, 0.05, 0.95) : 0.5;
+      const double middle = inner + share * (outer - inner), at = fall(middle);
+      if (at >= by)
+        outer = middle, above = at;
+      else
+        inner = middle, below = at;
+    }
+    if (outer > 2 * guess && moves_out(outer, by)) return {};
+    return value(outer);
+  }
+
+  // How far the profile has fallen at a distance on the line; infinite where there is no likelihood.
+  double fall(double distance) {
+    const auto known = falls_.find(distance);
+    if (known != falls_.end()) return known->second;
+    return falls_[distance] = fall(quadrature_, distance, start_.top.loglik, last_);
+  }
+
+  // A distance on the line that is not far: the size of the parameter, a factor of e above a bound.
+  double modest() const {
+    const Parameter& p = parameter();
+    const bool bounded = std::isfinite(p.lower) || std::isfinite(p.upper);
+    return bounded ? 1 : std::max(std::abs(value(0)), p.start == 0 ? 0.5 : std::abs(p.start));
+  }
+
+  std::uint64_t grid_steps() const { return grid_steps_; }
+
+ private:
+  const Parameter& parameter() const { return quadrature_.model().parameters()[start_.parameter]; }
+  double value(double distance) const { return parameter().from_line(u_ + start_.sign * distance); }
+
+  double fall(const Quadrature& quadrature, double distance, double top, std::vector<double>& from) {
+    std::vector<double> start = from;
+    start[start_.parameter] = value(distance);
+    try {
+      const QuadratureMaximum at = maximise(
+          quadrature, start, {.most_iterations = kMostIterations, .tolerance = kTolerance, .held = start_.held});
+      grid_steps_ += at.grid_steps;
+      from = at.theta;
+      return std::max(0.0, top - at.loglik);
+    } catch (const NumericalError&) {
+      return std::numeric_limits<double>::infinity();
+    }
+  }
+
+  // An end that is Euler's: with steps half as long the likelihood has hardly fallen there.
+  bool moves_out(double distance, double by) {
+    try {
+      const QuadratureMaximum top = maximise(finer_, start_.top.theta, {.tolerance = kTolerance});
+      grid_steps_ += top.grid_steps;
+      std::vector<double> from = last_;
+      return fall(finer_, distance, top.loglik, from) < kMovesOut * by;
+    } catch (const NumericalError&) {
+      return false;
+    }
+  }
+
+  Quadrature quadrature_, finer_;
+  Start start_;
+  double u_;
+  std::vector<double> last_;  // the maximum over the others where it was last sought
+  std::map<double, double> falls_;
+  std::uint64_t grid_steps_ = 0;
+};
+
+// The covariance on the line of the parameters that are not held; none where the information is not positive definite.
+std::optional<MatrixXd> covariance_of(const Model& model, const ExactMaximum& best,
+                                      const std::vector<std::size_t>& held) {
+  const MatrixXd information = on_line(model, best.theta, best.information);
+  std::vector<Index> free;
+  for (Index i = 0; i < information.rows(); ++i)
+    if (std::ranges::find(held, static_cast<std::size_t>(i)) == held.end()) free.push_back(i);
+  MatrixXd out = MatrixXd::Zero(information.rows(), information.rows());
+  if (free.empty()) return out;
+  const auto part = inverse_if_positive(information(free, free));
+  if (!part) return {};
+  out(free, free) = *part;
+  return out;
+}
+
+class Intervals {
+ public:
+  Intervals(Workbench& bench, ExactTasks& tasks, const ExactTop& top, FitResult& out)
+      : bench_(bench),
+        tasks_(tasks),
+        top_(top),
+        out_(out),
+        covariance_(covariance_of(bench.model(), top.best, top.held)) {}
+
+  void run() {
+    const Model& model = bench_.model();
+    out_.intervals.resize(out_.value.size());
+    if (covariance_) {
+      const VectorXd slope = slopes(model, to_line(model, top_.best.theta));
+      const MatrixXd natural = slope.asDiagonal() * *covariance_ * slope.asDiagonal();
+      for (const auto& row : natural.rowwise()) out_.covariance.emplace_back(row.begin(), row.end());
+    }
+    find_ends();
+    for (std::size_t p = 0; p < out_.value.size(); ++p)
+      if (held(p))
+        tell_bound(p);
+      else
+        tell_free(p);
+  }
+
+ private:
+  bool held(std::size_t p) const { return std::ranges::find(top_.held, p) != top_.held.end(); }
+  const Parameter& parameter(std::size_t p) const { return bench_.model().parameters()[p]; }
+  bool at_lower(std::size_t p) const {
+    return std::abs(top_.best.theta[p] - parameter(p).lower) < std::abs(top_.best.theta[p] - parameter(p).upper);
+  }
+  // θ grows with its coordinate on the line, except below an upper bound alone.
+  bool rising(std::size_t p) const { return std::isfinite(parameter(p).lower) || !std::isfinite(parameter(p).upper); }
+  double spread(std::size_t p) const {
+    const auto i = static_cast<Index>(p);
+    return covariance_ ? std::sqrt((*covariance_)(i, i))
+                       : std::max(1.0, std::abs(parameter(p).to_line(top_.best.theta[p])));
+  }
+
+  // One task for each end: its value, or NaN where there is none.
+  struct End {
+    std::size_t parameter;
+    bool upper;
+  };
+  std::optional<double> find(const End& e, const Quadrature& quadrature, const Quadrature& finer,
+                             std::uint64_t& grid_steps) const {
+    const std::size_t p = e.parameter;
+    Side side(quadrature, finer, {top_.sketch, top_.held, p, e.upper == rising(p) ? 1 : -1});
+    std::optional<double> out;
+    const double plain = std::min(kNormal95 * spread(p), side.modest());
+    if (held(p)) {
+      out = side.end(kOneSided, 1);
+    } else if (covariance_ && plain == kNormal95 * spread(p) &&
+               std::abs(side.fall(plain) / kFallOfInterval - 1) < kClose) {
+      const double u = parameter(p).to_line(top_.best.theta[p]);
+      out = parameter(p).from_line(u + (e.upper == rising(p) ? plain : -plain));
+    } else {
+      out = side.end(kFallOfInterval, plain);
+    }
+    grid_steps = side.grid_steps();
+    return out;
+  }
+
+  void find_ends() {
+    std::vector<End> ends;
+    for (std::size_t p = 0; p < out_.value.size(); ++p)
+      for (const bool upper : {false, true})
+        if (!held(p) || upper == at_lower(p)) ends.push_back({p, upper});
+    std::vector<Task> tasks;
+    for (std::uint32_t i = 0; i < ends.size(); ++i) tasks.push_back({named_at("quadrature end", top_.best.theta), i});
+    tasks_.check_time();
+    const Quadrature &quadrature = tasks_.at(top_.sketch_level), &finer = tasks_.at(top_.sketch_level + 1);
+    const auto results = bench_.runner.run(tasks, [&](std::size_t i, const std::stop_token& stop) {
+      std::uint64_t grid_steps = 0;
+      const auto at = find(ends[i], quadrature.stopped_by(stop), finer.stopped_by(stop), grid_steps);
+      return std::vector<double>{at.value_or(std::nan("")), static_cast<double>(grid_steps)};
+    });
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      bench_.particle_steps += static_cast<std::uint64_t>(results[i][1]);
+      if (std::isnan(results[i][0])) continue;
+      Interval& interval = out_.intervals[ends[i].parameter];
+      (ends[i].upper ? interval.upper : interval.lower) = results[i][0];
+    }
+  }
+
+  void tell_bound(std::size_t p) {
+    const bool low = at_lower(p);
+    Interval& interval = out_.intervals[p];
+    const auto end = low ? interval.upper : interval.lower;
+    interval.at_bound = low ? AtBound::lower : AtBound::upper;
+    out_.value[p] = low ? parameter(p).lower : parameter(p).upper;
+    (low ? interval.lower : interval.upper) = out_.value[p];
+    out_.warnings.push_back(
+        fmt::format("{}: at its bound {:.6g}{}", parameter(p).name, out_.value[p],
+                    end ? fmt::format(", {} {:.4g} with 95 % confidence", low ? "below" : "above", *end) : ""));
+  }
+
+  void tell_free(std::size_t p) {
+    Interval& interval = out_.intervals[p];
+    if (interval.lower && interval.upper) {
+      const double u = parameter(p).to_line(top_.best.theta[p]);
+      // Where the parabola says nothing of the interval, its half-width does.
+      const double half = (*interval.upper - *interval.lower) / (2 * kNormal95);
+      const double plain = std::abs(parameter(p).slope(u)) * spread(p);
+      interval.std_error = covariance_ && plain < kParabola * half ? plain : half;
+      return;
+    }
+    if (!covariance_) return;  // the flat direction has been named
+    out_.warnings.push_back(search::undetermined_text(parameter(p).name, interval));
+  }
+
+  Workbench& bench_;
+  ExactTasks& tasks_;
+  const ExactTop& top_;
+  FitResult& out_;
+  std::optional<MatrixXd> covariance_;
+};
+}  // namespace
+
+void exact_intervals(Workbench& bench, ExactTasks& tasks, const ExactTop& top, FitResult& out) {
+  Intervals(bench, tasks, top, out).run();
+}
+}  // namespace mckean

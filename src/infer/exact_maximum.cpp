@@ -1,0 +1,89 @@
+#include "infer/exact_maximum.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "infer/search/evaluation.hpp"
+
+namespace mckean {
+namespace {
+
+using Eigen::Index, Eigen::MatrixXd;
+
+constexpr double kNone = -1;
+constexpr double kMostTimes = 10;
+
+// Grid steps, log-likelihood, whether it converged, the parameter at its bound, θ, the information, the message; grid
+// steps and the message alone where there is no likelihood.
+std::vector<double> packed(const QuadratureMaximum& m) {
+  std::vector<double> out{static_cast<double>(m.grid_steps), m.loglik, m.converged || m.flat ? 1.0 : 0.0,
+                          m.at_bound ? static_cast<double>(*m.at_bound) : kNone};
+  out.insert(out.end(), m.theta.begin(), m.theta.end());
+  out.insert(out.end(), m.information.data(), m.information.data() + m.information.size());
+  append_text(m.message, out);
+  return out;
+}
+
+std::vector<double> failure(const std::string& why) {
+  std::vector<double> out{kNone};
+  append_text(why, out);
+  return out;
+}
+
+ExactMaximum unpacked(std::span<const double> v, Index n) {
+  ExactMaximum out;
+  if (v[0] == kNone) {
+    out.problem = text_from(v, 1);
+    return out;
+  }
+  out.loglik = v[1], out.converged = v[2] != 0;
+  if (v[3] >= 0) out.at_bound = static_cast<std::size_t>(v[3]);
+  out.theta.assign(v.begin() + 4, v.begin() + 4 + n);
+  out.information = Eigen::Map<const MatrixXd>(v.data() + 4 + n, n, n);
+  out.problem = text_from(v, static_cast<std::size_t>(4 + n + n * n));
+  return out;
+}
+}  // namespace
+
+const Quadrature& ExactTasks::at(int level) {
+  const auto known = made_.find(level);
+  if (known != made_.end()) return known->second;
+  Accuracy accuracy;
+  if (cost_) accuracy.total = kMostTimes * cost_->second * std::exp2(1.5 * (level - cost_->first));
+  return made_.emplace(level, Quadrature(bench_.model(), bench_.problem.data(), bench_.problem.unit(), level, accuracy))
+      .first->second;
+}
+
+void ExactTasks::set_cost(int level, double grid_steps) {
+  cost_ = {level, grid_steps};
+  made_.clear();
+}
+
+void ExactTasks::check_time() {
+  if (bench_.runner.out_of_time()) throw search::OutOfTime{};
+}
+
+std::vector<ExactMaximum> ExactTasks::maximise(const std::string& group, int level,
+                                               std::span<const ExactRequest> requests) {
+  check_time();
+  const Quadrature& quadrature = at(level);
+  std::vector<Task> tasks;
+  for (std::uint32_t i = 0; i < requests.size(); ++i)
+    tasks.push_back({fmt::format("quadrature {} level {}", group, level), i});
+  const auto results = bench_.runner.run(tasks, [&](std::size_t i, std::stop_token stop) {
+    try {
+      return packed(mckean::maximise(quadrature.stopped_by(std::move(stop)), requests[i].start,
+                                     {.tolerance = requests[i].tolerance, .held = requests[i].held}));
+    } catch (const NumericalError& e) {
+      return failure(e.what());
+    }
+  });
+  std::vector<ExactMaximum> out;
+  for (const auto& v : results) {
+    out.push_back(unpacked(v, static_cast<Index>(bench_.model().parameters().size())));
+    bench_.particle_steps += static_cast<std::uint64_t>(std::max(0.0, v[0]));
+  }
+  return out;
+}
+}  // namespace mckean

@@ -1,0 +1,47 @@
+// Maximisations of the exact likelihood as tasks.
+#pragma once
+
+#include <map>
+
+#include "infer/maximise.hpp"
+#include "paper/probe.hpp"
+
+namespace mckean {
+
+// Where to begin, and which parameters stay there.
+struct ExactRequest {
+  std::vector<double> start;
+  std::vector<std::size_t> held = {};
+  double tolerance = 1e-3;  // of the last step, in standard errors: the log-likelihood errs by half its square
+};
+
+// A maximum, or why there is none.
+struct ExactMaximum {
+  std::vector<double> theta;
+  double loglik = 0;
+  Eigen::MatrixXd information;  // of θ
+  bool converged = false;       // also where the likelihood is flat along some direction, which `problem` then names
+  std::optional<std::size_t> at_bound;
+  std::string problem;  // why it is not converged; with an empty θ why there is no likelihood at the start
+  bool found() const { return !theta.empty(); }
+};
+
+class ExactTasks {
+ public:
+  explicit ExactTasks(Workbench& bench) : bench_(bench) {}
+
+  const Quadrature& at(int level);
+  // What one value cost on a level: elsewhere no more than so many times that, with the usual growth, is spent on one.
+  void set_cost(int level, double grid_steps);
+  void check_time();  // throws search::OutOfTime where the time granted is used up
+  std::vector<ExactMaximum> maximise(const std::string& group, int level, std::span<const ExactRequest>);
+  ExactMaximum maximise(const std::string& group, int level, const ExactRequest& request) {
+    return maximise(group, level, std::span(&request, 1))[0];
+  }
+
+ private:
+  Workbench& bench_;
+  std::map<int, Quadrature> made_;
+  std::optional<std::pair<int, double>> cost_;
+};
+}  // namespace mckean

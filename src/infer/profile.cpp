@@ -1,0 +1,314 @@
+#include "infer/profile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "infer/checks.hpp"
+#include "infer/maximise.hpp"
+#include "model/line.hpp"
+#include "model/symmetric.hpp"
+
+namespace mckean {
+namespace {
+
+using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+
+constexpr double kReach = 3;          // standard errors to either side
+constexpr double kScoreError = 0.07;  // of a score, times a sixth of the range
+constexpr double kLongestStep = 2;    // of a Newton correction, in standard errors
+constexpr double kShortStep = 0.5;    // after which no other correction is needed
+constexpr int kMostRounds = 4;
+constexpr Index kMostNodes = 400;
+constexpr std::size_t kChains = 8, kLeastIterations = 24, kMostIterations = 2000;
+
+// Weights of the values at four nodes (fewer where there are fewer) about the k-th interval in their cubic at x.
+void add_cubic(const VectorXd& nodes, Index k, double x, double factor, VectorXd& weights) {
+  const Index count = std::min<Index>(4, nodes.size()), first = std::clamp<Index>(k - 1, 0, nodes.size() - count);
+  for (Index i = first; i < first + count; ++i) {
+    double w = factor;
+    for (Index j = first; j < first + count; ++j)
+      if (j != i) w *= (x - nodes[j]) / (nodes[i] - nodes[j]);
+    weights[i] += w;
+  }
+}
+
+// What both methods know of the maximum.
+struct Peak {
+  VectorXd u;
+  MatrixXd information;
+  std::optional<double> std_error;  // of the parameter, on the line
+};
+
+// The information about the others alone, inverted, and the direction in which their conditional maximum moves.
+struct Ridge {
+  MatrixXd others;
+  VectorXd direction;
+};
+Ridge ridge(const MatrixXd& information, Index p) {
+  MatrixXd rest = information;
+  rest.row(p).setZero(), rest.col(p).setZero();
+  Ridge out{pseudo_inverse(rest), VectorXd::Zero(information.rows())};
+  out.direction = -out.others * information.col(p);
+  out.direction[p] = 1;
+  return out;
+}
+
+class Profiler {
+ public:
+  Profiler(Workbench& bench, const ProfileOptions& options)
+      : bench_(bench), options_(options), p_(static_cast<Index>(options.parameter)) {}
+
+  Profile run() {
+    if (options_.range)
+      for (const double value : {options_.range->first, options_.range->second})
+        if (!parameter().contains(value))
+          throw InputError(fmt::format("--range: {} is not between the bounds of '{}', {} and {}", value,
+                                       parameter().name, parameter().lower, parameter().upper));
+    if (options_.method == ProfileOptions::Method::quadrature)
+      by_quadrature();
+    else
+      by_scores();
+    find_interval();
+    for (const ProfilePoint& point : out_.points)
+      if (point.relative > 0.1 + 4 * point.error) {
+        out_.warnings.push_back(
+            fmt::format("the likelihood is higher at {} = {:.6g} than at the estimate, by {:.3g}: there is another "
+                        "maximum; start there with --set",
+                        parameter().name, point.theta[options_.parameter], point.relative));
+        break;
+      }
+    out_.particle_steps = bench_.particle_steps;
+    return std::move(out_);
+  }
+
+ private:
+  const Model& model() const { return bench_.model(); }
+  const Parameter& parameter() const { return model().parameters()[options_.parameter]; }
+
+  // Evenly spaced on the line.
+  VectorXd grid(const Peak& peak) const {
+    double low = 0, high = 0;
+    if (options_.range) {
+      low = parameter().to_line(options_.range->first), high = parameter().to_line(options_.range->second);
+      if (low > high) std::swap(low, high);  // a parameter with an upper bound only runs backwards on the line
+    } else {
+      if (!peak.std_error)
+        throw NumericalError(
+            fmt::format("the data do not determine '{}' at the maximum, so that there is no standard "
+                        "error to choose a range by; give one with --range LO:HI",
+                        parameter().name));
+      low = peak.u[p_] - kReach * *peak.std_error, high = peak.u[p_] + kReach * *peak.std_error;
+    }
+    return VectorXd::LinSpaced(static_cast<Index>(options_.points), low, high);
+  }
+
+  void set_estimate(const Peak& peak) {
+    out_.estimate = from_line(model(), peak.u);
+    if (peak.std_error) out_.std_error = *peak.std_error * std::abs(parameter().slope(peak.u[p_]));
+  }
+
+  void by_quadrature() {
+    const Quadrature quadrature(model(), bench_.problem.data(), bench_.problem.unit(), options_.quadrature_level);
+    out_.level = options_.quadrature_level;
+    const auto n = static_cast<Index>(model().parameters().size());
+    // As numbers: grid steps, log-likelihood, θ, the information, the message.
+    const auto flat = [](const QuadratureMaximum& m) {
+      std::vector<double> v{static_cast<double>(m.grid_steps), m.loglik};
+      v.insert(v.end(), m.theta.begin(), m.theta.end());
+      v.insert(v.end(), m.information.data(), m.information.data() + m.information.size());
+      append_text(m.message, v);
+      return v;
+    };
+    const auto theta_of = [&](const std::vector<double>& v) {
+      return std::vector<double>(v.begin() + 2, v.begin() + 2 + n);
+    };
+    const auto take = [&](const std::vector<double>& v, const std::string& where) {
+      bench_.particle_steps += static_cast<std::uint64_t>(v[0]);
+      const std::string message = text_from(v, static_cast<std::size_t>(2 + n + n * n));
+      if (!message.empty()) out_.warnings.push_back(where + message);
+    };
+    const Task top{"profile maximum", 0};
+    const auto best = bench_.runner.run(std::span(&top, 1), [&](std::size_t, std::stop_token stop) {
+      return flat(maximise(quadrature.stopped_by(std::move(stop)), model().start_values()));
+    })[0];
+    take(best, "at the maximum: ");
+    Peak peak{to_line(model(), theta_of(best)),
+              on_line(model(), theta_of(best), Eigen::Map<const MatrixXd>(best.data() + 2 + n, n, n)),
+              {}};
+    if (const auto covariance = inverse_if_positive(peak.information))
+      peak.std_error = std::sqrt((*covariance)(p_, p_));
+    set_estimate(peak);
+    out_.loglik = LikelihoodSummary{best[1], 0.0};
+    const VectorXd nodes = grid(peak), direction = ridge(peak.information, p_).direction;
+    std::vector<Task> tasks;
+    for (std::uint32_t k = 0; k < options_.points; ++k) tasks.push_back({"profile", k});
+    const auto results = bench_.runner.run(tasks, [&](std::size_t k, std::stop_token stop) {
+      const double away = nodes[static_cast<Index>(k)] - peak.u[p_];
+      return flat(maximise(quadrature.stopped_by(std::move(stop)), from_line(model(), peak.u + away * direction),
+                           {.held = {options_.parameter}}));
+    });
+    for (const auto& v : results) {
+      out_.points.push_back({theta_of(v), v[1] - best[1], 0});
+      take(v, fmt::format("at {} = {:.6g}: ", parameter().name, out_.points.back().theta[options_.parameter]));
+    }
+  }
+
+  void by_scores() {
+    Pilot pilot = explore(bench_, "", options_.pilot);
+    out_.warnings = pilot.warnings;
+    const std::vector<bool> known = determined(model(), pilot, out_.warnings);
+    if (!pilot.arrived || !pilot.maximum.converged)
+      out_.warnings.push_back("not converged: the ascent to the maximum had not come to rest; start elsewhere (--set)");
+    const MatrixXd& w = pilot.maximum.whitening;
+    Peak peak{pilot.maximum.u, pilot.maximum.information, {}};
+    if (known[options_.parameter]) peak.std_error = w.row(p_).norm();
+    set_estimate(peak);
+    out_.level = pilot.plan.highest;
+    const VectorXd wanted = grid(peak), nodes = covering(wanted, peak.u[p_]);
+    const Ridge along = ridge(peak.information, p_);
+    // A score that errs by e errs the profile at the ends by about e times half the range.
+    const double per_iteration = along.direction.dot(pilot.maximum.noise * along.direction);
+    const double scale = (wanted[wanted.size() - 1] - wanted[0]) / (2 * kReach * kScoreError);
+    const auto iterations = static_cast<std::size_t>(
+        std::clamp(per_iteration * scale * scale / kChains, double{kLeastIterations}, double{kMostIterations}));
+
+    std::vector<Place> places;
+    for (const double node : nodes)
+      places.push_back({peak.u + (node - peak.u[p_]) * along.direction, out_.level, pilot.plan.chains.back()});
+    const std::vector<Probe> probes = follow_ridge(places, along, iterations);
+    integrate(peak, along.direction, nodes, probes);
+    for (std::size_t k = 0; k < places.size(); ++k) out_.points[k].theta = from_line(model(), places[k].u);
+    // Those that only led from the estimate to the range are not shown.
+    const auto first = static_cast<std::ptrdiff_t>(std::ranges::lower_bound(nodes, wanted[0]) - nodes.begin());
+    out_.points.erase(out_.points.begin() + first + wanted.size(), out_.points.end());
+    out_.points.erase(out_.points.begin(), out_.points.begin() + first);
+    try {
+      out_.loglik = likelihood_at(bench_, "profile ", out_.level, out_.estimate).summary;
+    } catch (const NumericalError& e) {
+      out_.warnings.push_back(fmt::format("no log-likelihood at the estimate: {}", e.what()));
+    }
+  }
+
+  // More nodes at the same distances until they reach the estimate.
+  VectorXd covering(const VectorXd& wanted, double estimate) const {
+    const double h = wanted[1] - wanted[0], low = wanted[0], high = wanted[wanted.size() - 1];
+    const double slack = 1e-9 * h;
+    const double below = std::ceil(std::max(0.0, (low - estimate - slack) / h));
+    const double above = std::ceil(std::max(0.0, (estimate - high - slack) / h));
+    if (!(below + above + static_cast<double>(wanted.size()) <= double{kMostNodes}))
+      throw InputError(
+          fmt::format("--range is too far from the estimate of '{}', {:.6g}; take a range nearer to it, or "
+                      "fewer --points",
+                      parameter().name, out_.estimate[options_.parameter]));
+    VectorXd out(static_cast<Index>(below + above) + wanted.size());
+    for (Index k = 0; k < out.size(); ++k) out[k] = low + (static_cast<double>(k) - below) * h;
+    out.segment(static_cast<Index>(below), wanted.size()) = wanted;
+    return out;
+  }
+
+  // Scores at the places; these are moved to where the others are at their conditional maximum.
+  std::vector<Probe> follow_ridge(std::vector<Place>& places, const Ridge& along, std::size_t iterations) {
+    const bool alone = !(along.others.diagonal().maxCoeff() > 0);
+    for (int round = alone ? 1 : 0;; ++round) {
+      // The first round only corrects the prediction.
+      const std::size_t each = round == 0 ? std::max(kLeastIterations, iterations / 4) : iterations;
+      auto probes = probe(bench_, fmt::format("profile {}", round), places, {.chains = kChains, .iterations = each});
+      double longest = 0;
+      for (std::size_t k = 0; k < places.size(); ++k) {
+        if (!probes[k].found)
+          throw NumericalError(fmt::format("at {}: {}; take a narrower --range",
+                                           to_text(model().parameters(), from_line(model(), places[k].u)),
+                                           probes[k].problem));
+        const VectorXd step = along.others * probes[k].score;
+        const double length = std::sqrt(std::max(0.0, step.dot(probes[k].score)));
+        places[k].u += step * std::min(1.0, kLongestStep / std::max(length, 1e-300));
+        longest = std::max(longest, length);
+      }
+      bench_.observer.message(fmt::format(
+          "profile, round {}: {} places, {} chains of {} iterations each; the longest correction is {:.2g} standard "
+          "errors",
+          round + 1, places.size(), kChains, each, longest));
+      if (round > 0 && (longest < kShortStep || round + 1 == kMostRounds)) {
+        if (longest > kLongestStep)
+          out_.warnings.push_back(
+              "the other parameters had not come to their conditional maxima everywhere; take a narrower --range");
+        return probes;
+      }
+    }
+  }
+
+  void integrate(const Peak& peak, const VectorXd& direction, const VectorXd& nodes, const std::vector<Probe>& probes) {
+    const Index n = nodes.size();
+    VectorXd slope(n), variance(n);
+    for (Index k = 0; k < n; ++k) {
+      const Probe& probe = probes[static_cast<std::size_t>(k)];
+      slope[k] = direction.dot(probe.score);
+      variance[k] = direction.dot(probe.score_error * direction);
+    }
+    // The estimate errs a little: where it has slope s, the maximum is higher by s²/2I.
+    const double curvature = direction.dot(peak.information * direction);
+    VectorXd here = VectorXd::Zero(n);
+    const auto interval = static_cast<Index>(std::ranges::upper_bound(nodes, peak.u[p_]) - nodes.begin()) - 1;
+    add_cubic(nodes, std::clamp<Index>(interval, 0, n - 2), peak.u[p_], 1, here);
+    const double s = here.dot(slope), below = curvature > 0 ? s * s / (2 * curvature) : 0;
+    for (const double node : nodes) {
+      const VectorXd weights = integral_weights(nodes, peak.u[p_], node);
+      const VectorXd gradient = curvature > 0 ? (weights - here * s / curvature).eval() : weights;
+      out_.points.push_back({{}, weights.dot(slope) - below, std::sqrt(gradient.cwiseAbs2().dot(variance))});
+    }
+  }
+
+  void find_interval() {
+    const Parameter& p = parameter();
+    const double top = p.to_line(out_.estimate[options_.parameter]);
+    std::vector<std::pair<double, double>> roots{{top, 0}};  // u and signed root
+    for (const ProfilePoint& point : out_.points) {
+      const double u = p.to_line(point.theta[options_.parameter]);
+      if (std::abs(u - top) > 1e-12 * (1 + std::abs(top))) roots.emplace_back(u, signed_root(point.relative, u > top));
+    }
+    std::ranges::sort(roots);
+    const auto from = std::ranges::find(roots, std::pair{top, 0.0});
+    const double fall = std::sqrt(2 * kFallOfInterval);
+    const auto crossing = [&](auto a, auto end, double level) -> std::optional<double> {
+      for (auto b = std::next(a); b != end; a = b++)
+        if (std::abs(b->second) >= fall)
+          return p.from_line(a->first + (b->first - a->first) * (level - a->second) / (b->second - a->second));
+      return {};
+    };
+    out_.upper = crossing(from, roots.end(), fall);
+    out_.lower = crossing(std::make_reverse_iterator(std::next(from)), roots.rend(), -fall);
+    if (p.slope(top) < 0) std::swap(out_.lower, out_.upper);
+  }
+
+  Workbench& bench_;
+  const ProfileOptions& options_;
+  Index p_;
+  Profile out_;
+};
+}  // namespace
+
+double signed_root(double relative, bool above) {
+  const double root = std::sqrt(std::max(0.0, -2 * relative));
+  return above ? root : -root;
+}
+
+VectorXd integral_weights(const VectorXd& nodes, double from, double to) {
+  VectorXd out = VectorXd::Zero(nodes.size());
+  const double sign = to < from ? -1 : 1;
+  const double low = std::min(from, to), high = std::max(from, to);
+  for (Index k = 0; k + 1 < nodes.size(); ++k) {
+    const double a = std::max(low, nodes[k]), b = std::min(high, nodes[k + 1]);
+    if (!(a < b)) continue;
+    const double middle = (a + b) / 2, half = (b - a) / 2, gauss = half / std::sqrt(3.0);  // exact for cubics
+    for (const double x : {middle - gauss, middle + gauss}) add_cubic(nodes, k, x, sign * half, out);
+  }
+  return out;
+}
+
+Profile profile(const Problem& problem, const ProfileOptions& options, TaskRunner& runner, FitObserver& observer) {
+  Workbench bench{problem, runner, observer, options.seed};
+  return Profiler(bench, options).run();
+}
+}  // namespace mckean

@@ -1,0 +1,88 @@
+#include "infer/search/describe.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "infer/search/intervals.hpp"
+#include "infer/search/starts.hpp"
+
+namespace mckean::search {
+
+using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+
+namespace {
+
+// A direction as a sum of parameters, those with hardly a part in it left out; one alone by its name.
+std::string combination(const Reached& r, const VectorXd& direction) {
+  const VectorXd natural = direction.cwiseProduct(r.box.scale);
+  std::string out, alone;
+  for (Index i = 0; i < natural.size(); ++i) {
+    const double c = natural[i];
+    if (std::abs(c) < 0.05 * natural.cwiseAbs().maxCoeff()) continue;
+    alone = out.empty() ? fmt::format("'{}'", r.parameters[static_cast<std::size_t>(i)].name) : "";
+    out += fmt::format("{}{:.2g} {}", out.empty() ? (c < 0 ? "-" : "") : (c < 0 ? " - " : " + "), std::abs(c),
+                       r.parameters[static_cast<std::size_t>(i)].name);
+  }
+  return alone.empty() ? out : alone;
+}
+
+void describe_interval(const Parameter& parameter, const Interval& s, bool flat, double& theta,
+                       std::vector<std::string>& warnings) {
+  if (s.at_bound == AtBound::none) {
+    const bool one_end = s.lower.has_value() != s.upper.has_value();
+    if (one_end || (!s.lower && !flat)) warnings.push_back(undetermined_text(parameter.name, s));
+    return;
+  }
+  const bool low = s.at_bound == AtBound::lower;
+  theta = low ? parameter.lower : parameter.upper;
+  const auto end = low ? s.upper : s.lower;
+  warnings.push_back(
+      fmt::format("{}: at its bound {:.6g}{}", parameter.name, theta,
+                  end ? fmt::format(", {} {:.4g} with 95 % confidence", low ? "below" : "above", *end) : ""));
+}
+
+void describe_fit(const Reached& r, const Fit& fit, Found& out) {
+  const Box& box = r.box;
+  const auto& flat = r.rounds->flat();
+  out.theta = box.theta(fit.top.z);
+  for (const Sample& x : r.rounds->last())
+    if (x.group == 0) out.samples.push_back({box.theta(x.z), x.value, fit.f.value(fit.region.from(x.z))});
+  out.loglik = fit.top.value + r.rounds->noise() * r.rounds->noise() / 2;  // E log p̂ ≈ log p − variance/2
+  out.loglik_error = fit.f.value_error(fit.top.u);
+  out.covariance = box.scale.asDiagonal() * fit.covariance * box.scale.asDiagonal();
+  for (Index i = 0; i < box.size(); ++i)
+    out.mc_se[static_cast<std::size_t>(i)] = box.scale[i] * std::sqrt(fit.error(i, i));
+  const auto guesses = guessed_ends(fit, box, flat);
+  auto ends = r.ends;
+  if (ends.empty())
+    for (const End& e : guesses) ends.push_back(e.trusted ? std::optional(e.guess) : std::nullopt);
+  out.intervals = intervals(fit, box, guesses, ends);
+  for (std::size_t i = 0; i < out.intervals.size(); ++i) {
+    if (!out.intervals[i].std_error) out.mc_se[i] = std::nan("");
+    describe_interval(r.parameters[i], out.intervals[i], !flat.empty(), out.theta[i], out.warnings);
+  }
+  for (const VectorXd& direction : flat)
+    out.warnings.push_back(
+        fmt::format("not determined: the likelihood does not change along {}, which has no standard error",
+                    combination(r, direction)));
+}
+}  // namespace
+
+void describe(const Reached& r, Found& out) {
+  const bool fitted = r.rounds && r.rounds->fit();
+  out.theta = r.best.theta;
+  out.loglik = r.best.loglik;
+  out.mc_se.assign(out.theta.size(), std::nan(""));
+  out.intervals.resize(out.theta.size());
+  out.covariance = MatrixXd::Zero(r.box.size(), r.box.size());
+  if (fitted) describe_fit(r, *r.rounds->fit(), out);
+  out.inside = fitted ? r.box.theta(r.rounds->fit()->top.z) : out.theta;
+  out.maxima.push_back({out.theta, out.loglik});
+  out.maxima.insert(out.maxima.end(), r.others.begin(), r.others.end());
+  if (!r.others.empty())
+    out.warnings.push_back(fmt::format("{} maxima of comparable likelihood: another is at {}, log-likelihood {:.6g}",
+                                       r.others.size() + 1, to_text(r.parameters, r.others[0].theta),
+                                       r.others[0].loglik));
+}
+}  // namespace mckean::search

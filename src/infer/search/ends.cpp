@@ -1,0 +1,276 @@
+#include "infer/search/ends.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "infer/search/normal_draws.hpp"
+#include "model/symmetric.hpp"
+#include "noise/noise.hpp"
+
+namespace mckean::search {
+
+using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kError = 0.2;         // log units, of a profile log-likelihood from its first samples
+constexpr double kUncertain = 0.35;    // from here on it takes more of them,
+constexpr std::size_t kMostTimes = 4;  // up to so many times
+constexpr double kHigher = 0.3;        // log units above the top, beyond errors, that make it none
+constexpr double kSpread = 0.8;        // of the samples across, in standard deviations
+constexpr double kClose = 0.25;        // share by which the fall at a guess may be off
+constexpr double kNarrow = 0.12;       // share of the distance that an end may be uncertain by
+constexpr double kFarShift = 1.5;      // standard deviations to the ridge from which on it is sought again
+constexpr double kFarthest = 100;      // distance, in units of the estimate and its start
+constexpr double kMovesOut = 0.75;     // share of the fall that is left with steps half as long
+constexpr int kMostMoves = 3, kMostDistances = 12, kFinest = 12;
+
+// A profile log-likelihood at one value of a parameter: the others are sampled around where its ridge is thought to be,
+//   a + b·w − ½ k |w|²   in standard deviations w of the others given the parameter at the top.
+struct Profile {
+  double value, error;   // a, and its error
+  VectorXd slope;        // b
+  double curvature = 1;  // k
+  double by_chance = 0;  // what |b|² is because of noise
+
+  VectorXd ridge() const {
+    const VectorXd w = slope / curvature;
+    return w * std::min(1.0, 2 / std::max(w.norm(), 1e-300));
+  }
+  double at(const VectorXd& w) const { return value + slope.dot(w) - curvature * w.squaredNorm() / 2; }
+};
+
+std::optional<Profile> profile_through(std::span<const VectorXd> w, const VectorXd& y) {
+  const Index n = y.size(), across = w[0].size(), all = across == 0 ? 1 : across + 2;
+  if (n < all + 3) return {};
+  MatrixXd design(n, all);
+  for (Index i = 0; i < n; ++i) {
+    const VectorXd& at = w[static_cast<std::size_t>(i)];
+    design(i, 0) = 1;
+    if (across == 0) continue;
+    design.row(i).segment(1, across) = at.transpose();
+    design(i, all - 1) = -at.squaredNorm() / 2;
+  }
+  const auto normal = inverse_if_positive(design.transpose() * design, 1e-10);
+  if (!normal) return {};
+  const double level = y.mean();
+  const VectorXd c = *normal * (design.transpose() * (y.array() - level).matrix());
+  const double noise = ((y.array() - level).matrix() - design * c).squaredNorm() / static_cast<double>(n - all);
+  Profile out{level + c[0], std::sqrt(noise * (*normal)(0, 0)), VectorXd::Zero(across)};
+  if (across == 0) return out;
+  out.slope = c.segment(1, across);
+  out.curvature = std::clamp(c[all - 1], 0.3, 4.0);
+  out.by_chance = noise * normal->diagonal().segment(1, across).sum();
+  return out;
+}
+
+// Of one end: asks for values at a distance, is told them, and goes further out or back.
+class EndSearch {
+ public:
+  EndSearch(const Box& box, const Rounds& rounds, const End& end) : box_(box), rounds_(rounds), end_(end) {
+    const Index i = end.parameter;
+    const Fit& fit = *rounds.fit();
+    for (Index j = 0; j < box.size(); ++j)
+      if (j != i && fit.top.bound[static_cast<std::size_t>(j)] == 0 && fit.covariance(j, j) > 0) others_.push_back(j);
+    describe_others(fit);
+    const double wanted = std::pow(std::max(rounds.noise(), 0.05) / kError, 2);
+    const double least = 2 * static_cast<double>(others_.size()) + 6;
+    samples_ = static_cast<std::size_t>(std::clamp(wanted, least, 4 * least) / 2) * 2;
+    room_ = end.sign > 0 ? box.upper[i] - top()[i] : top()[i] - box.lower[i];
+    go_to(end.guess);
+  }
+
+  bool done() const { return phase_ == Phase::done; }
+  const std::optional<double>& distance() const { return found_; }
+  const std::optional<VectorXd>& higher() const { return higher_; }
+
+  std::vector<Request> ask(std::uint64_t seed) {
+    NormalDraws draws(seed);
+    std::vector<Request> out;
+    Effort effort = rounds_.effort();
+    if (phase_ == Phase::finer) {
+      ++effort.level;
+      out.assign(samples_, {box_.theta(box_.inside(top())), effort});
+    }
+    for (std::size_t i = 0; i < samples_; i += 2) {  // every third pair at the centre, which tells most of the value
+      const VectorXd w = (i % 3 == 0 ? 0 : kSpread) * draws.next(static_cast<Index>(others_.size()));
+      for (const double sign : {1.0, -1.0}) {
+        const VectorXd z = box_.reflected(at(sign * w));
+        w_.push_back(from_centre(z));
+        out.push_back({box_.theta(z), effort});
+      }
+    }
+    return out;
+  }
+
+  void tell(std::span<const Value> values) {
+    const auto some = values.last(samples_);
+    values_.insert(values_.end(), some.begin(), some.end());
+    const auto profile = profile_here();
+    if (!profile && phase_ == Phase::seek) return fallen(kInfinity, 0);
+    // The ridge, or where it meets a bound.
+    const VectorXd ridge = profile ? from_centre(box_.inside(at(profile->ridge()))) : VectorXd();
+    const double gained =
+        profile ? profile->at(ridge) - profile->value - profile->by_chance / (2 * profile->curvature) : 0;
+    const double highest = profile ? profile->value + std::max(0.0, gained) : -kInfinity;
+    if (profile && ridge.norm() > kFarShift && moves_++ < kMostMoves) {
+      centre_ += root_ * ridge;
+      forget();
+      return;
+    }
+    if (phase_ == Phase::finer) {
+      const Moments top = moments(values.first(samples_));
+      if (profile && top.found > 0 && top.mean - highest < kMovesOut * end_.fall) found_.reset();
+      phase_ = Phase::done;
+      return;
+    }
+    if (profile->error > kUncertain && w_.size() < kMostTimes * samples_) return;  // more of them
+    slope_ = (centre_ + root_ * ridge - top()(others_)) / distance_;
+    const Fit& fit = *rounds_.fit();
+    const double by = fit.top.value - highest, error = std::hypot(profile->error, fit.f.value_error(fit.top.u));
+    if (by < -kHigher - 3 * error) higher_ = box_.inside(at(ridge));
+    fallen(std::max(0.0, by), error);
+  }
+
+ private:
+  enum class Phase { seek, finer, done };
+  struct Fallen {
+    double distance, root;  // √fall, which is nearly linear in the distance
+  };
+
+  const VectorXd& top() const { return rounds_.fit()->top.z; }
+
+  // How the others follow the parameter, and their standard deviations when it is held.
+  void describe_others(const Fit& fit) {
+    const Index i = end_.parameter;
+    MatrixXd covariance = fit.covariance(others_, others_);
+    slope_ = VectorXd::Zero(static_cast<Index>(others_.size()));
+    if (fit.top.bound[static_cast<std::size_t>(i)] != 0) {
+      const MatrixXd inverse = fit.region.inverse(), hessian = inverse.transpose() * fit.f.hessian(fit.top.u) * inverse;
+      slope_ = end_.sign * covariance * VectorXd(hessian(others_, i));
+    } else if (end_.trusted) {
+      const VectorXd joint = fit.covariance(others_, i);
+      covariance -= joint * joint.transpose() / fit.covariance(i, i);
+      slope_ = end_.sign * joint / fit.covariance(i, i);
+    }
+    const Spectrum s = spectrum(covariance);
+    const VectorXd sd = s.values.cwiseMax(1e-20).cwiseSqrt();
+    root_ = s.vectors * sd.asDiagonal();
+    inverse_ = sd.cwiseInverse().asDiagonal() * s.vectors.transpose();
+  }
+
+  VectorXd at(const VectorXd& w) const {
+    VectorXd z = top();
+    z[end_.parameter] += end_.sign * distance_;
+    z(others_) = centre_ + root_ * w;
+    return z;
+  }
+
+  VectorXd from_centre(const VectorXd& z) const { return inverse_ * (z(others_) - centre_); }
+
+  void go_to(double distance) {
+    distance_ = std::min(distance, room_);
+    centre_ = top()(others_) + slope_ * distance_;
+    centre_ = VectorXd(box_.inside(at(VectorXd::Zero(centre_.size())))(others_));
+    moves_ = 0;
+    forget();
+  }
+
+  void forget() { w_.clear(), values_.clear(); }
+
+  // None where there are hardly any values.
+  std::optional<Profile> profile_here() const {
+    std::vector<VectorXd> w;
+    std::vector<double> y;
+    for (std::size_t i = 0; i < values_.size(); ++i)
+      if (values_[i].loglik) w.push_back(w_[i]), y.push_back(*values_[i].loglik);
+    if (2 * y.size() < values_.size()) return {};
+    return profile_through(w, Eigen::Map<const VectorXd>(y.data(), static_cast<Index>(y.size())));
+  }
+
+  void fallen(double by, double error) {
+    ++distances_;
+    const double share = distance_ / end_.guess;
+    if (distances_ == 1 && end_.trusted &&
+        std::abs(by - end_.fall * share * share) < kClose * end_.fall + 1.5 * error) {
+      end_at(end_.guess);
+      return;
+    }
+    const double want = std::sqrt(end_.fall);
+    if (by < end_.fall)
+      inner_ = {distance_, std::sqrt(by)};
+    else
+      outer_ = {distance_, std::sqrt(by)};
+    if (by < end_.fall && distance_ >= room_) return end_at(room_);
+    if (!outer_) {
+      if (distance_ > kFarthest * std::max(1.0, std::abs(top()[end_.parameter]))) return end_at({});
+      return go_to(distance_ * std::clamp(want / std::max(inner_.root, 1e-3), 1.5, 2.5));
+    }
+    const double share_between =
+        std::isfinite(outer_->root) ? (want - inner_.root) / std::max(outer_->root - inner_.root, 1e-9) : 0.5;
+    const double between = inner_.distance + std::clamp(share_between, 0.0, 1.0) * (outer_->distance - inner_.distance);
+    const bool narrow = outer_->distance - inner_.distance < kNarrow * outer_->distance;
+    if (narrow || distances_ >= kMostDistances || std::abs(by - end_.fall) < kClose / 2 * end_.fall + error)
+      return end_at(between);
+    const double width = outer_->distance - inner_.distance;
+    go_to(std::clamp(between, inner_.distance + 0.15 * width, outer_->distance - 0.15 * width));
+  }
+
+  // An end far beyond the guess may be Euler's: steps half as long tell.
+  void end_at(std::optional<double> distance) {
+    found_ = distance;
+    const bool far = distance && *distance < room_ && (!end_.trusted || *distance > 2 * end_.guess);
+    phase_ = far && rounds_.effort().level < kFinest ? Phase::finer : Phase::done;
+    if (phase_ == Phase::finer) go_to(*distance);
+  }
+
+  const Box& box_;
+  const Rounds& rounds_;
+  End end_;
+  std::vector<Index> others_;
+  MatrixXd root_, inverse_;
+  VectorXd slope_, centre_;  // of the others: per unit of distance, and at the current one
+  std::vector<VectorXd> w_;  // that were asked for at the current place, and what they gave
+  std::vector<Value> values_;
+  double room_, distance_ = 0;
+  Fallen inner_{0, 0};
+  std::optional<Fallen> outer_;
+  std::optional<double> found_;
+  std::optional<VectorXd> higher_;
+  std::size_t samples_;
+  int moves_ = 0, distances_ = 0;
+  Phase phase_ = Phase::seek;
+};
+}  // namespace
+
+Ends find_ends(Evaluations& evaluate, const Box& box, const Rounds& rounds, std::span<const End> ends,
+               const std::string& name) {
+  std::vector<EndSearch> all;
+  for (const End& e : ends) all.emplace_back(box, rounds, e);
+  for (int round = 1;; ++round) {
+    std::vector<Request> requests;
+    std::vector<std::size_t> counts(all.size(), 0);
+    const auto batch = fmt::format("{} {}", name, round);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].done()) continue;
+      const auto some = all[i].ask(seed_of(evaluate.seed(), fmt::format("{} design {}", batch, i)));
+      requests.insert(requests.end(), some.begin(), some.end());
+      counts[i] = some.size();
+    }
+    if (requests.empty()) break;
+    const std::vector<Value> values = evaluate(batch, requests);
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < all.size(); first += counts[i++])
+      if (counts[i] > 0) all[i].tell(std::span(values).subspan(first, counts[i]));
+    for (const EndSearch& e : all)
+      if (e.higher()) return {{}, e.higher()};
+  }
+  Ends out;
+  for (const EndSearch& e : all) out.distances.push_back(e.distance());
+  return out;
+}
+}  // namespace mckean::search

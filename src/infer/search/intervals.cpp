@@ -1,0 +1,102 @@
+#include "infer/search/intervals.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/symmetric.hpp"
+
+namespace mckean::search {
+
+using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+
+namespace {
+
+constexpr double kNormal95 = 1.959963984540054;
+constexpr double kTwoSided = kNormal95 * kNormal95 / 2;  // fall of the log-likelihood: half a quantile of chi-square
+constexpr double kOneSided = 2.705543454095404 / 2;
+constexpr double kPartOfFlat = 0.05;  // of a flat direction's largest component
+constexpr double kParabola = 3;       // times the half-width that a standard error may suggest
+
+// How far from its bound the profile likelihood of a parameter has fallen so much: g v + ½ c v² with the slope g at the
+// bound, and c the curvature when the other parameters follow.
+double reach(const Fit& fit, Index i) {
+  const MatrixXd inverse = fit.region.inverse();
+  const VectorXd gradient = inverse.transpose() * fit.f.gradient(fit.top.u);
+  const MatrixXd information = -(inverse.transpose() * fit.f.hessian(fit.top.u) * inverse);
+  std::vector<Index> others;
+  for (Index j = 0; j < gradient.size(); ++j)
+    if (fit.top.bound[static_cast<std::size_t>(j)] == 0) others.push_back(j);
+  double curvature = information(i, i);
+  if (!others.empty()) {
+    const VectorXd across = information(others, i);
+    curvature -= across.dot(pseudo_inverse(information(others, others)) * across);
+  }
+  const double slope = std::abs(gradient[i]);
+  if (curvature <= 1e-9 * slope * slope) return kOneSided / slope;
+  return (std::sqrt(slope * slope + 2 * curvature * kOneSided) - slope) / curvature;
+}
+
+bool part_of(const VectorXd& flat, Index i) { return std::abs(flat[i]) > kPartOfFlat * flat.cwiseAbs().maxCoeff(); }
+
+// Whether a flat direction is that of this parameter alone.
+bool alone(const VectorXd& flat, Index i) {
+  for (Index j = 0; j < flat.size(); ++j)
+    if (j != i && part_of(flat, j)) return false;
+  return part_of(flat, i);
+}
+}  // namespace
+
+std::vector<End> guessed_ends(const Fit& fit, const Box& box, std::span<const VectorXd> flat) {
+  std::vector<End> out;
+  for (Index i = 0; i < box.size(); ++i) {
+    const int bound = fit.top.bound[static_cast<std::size_t>(i)];
+    const auto moves = [&](const VectorXd& d) { return part_of(d, i); };
+    if (std::ranges::any_of(flat, moves)) {
+      const double scale = std::max(1.0, std::abs(fit.top.z[i]));
+      if (flat.size() == 1 && alone(flat[0], i))
+        for (const int sign : {-1, 1}) out.push_back({i, sign, kTwoSided, scale, false});
+    } else if (bound != 0) {
+      out.push_back({i, -bound, kOneSided, reach(fit, i), true});
+    } else {
+      for (const int sign : {-1, 1})
+        out.push_back({i, sign, kTwoSided, kNormal95 * std::sqrt(fit.covariance(i, i)), true});
+    }
+  }
+  return out;
+}
+
+std::vector<Interval> intervals(const Fit& fit, const Box& box, std::span<const End> ends,
+                                std::span<const std::optional<double>> distances) {
+  std::vector<Interval> out(static_cast<std::size_t>(box.size()));
+  for (std::size_t k = 0; k < ends.size(); ++k) {
+    const Index i = ends[k].parameter;
+    Interval& s = out[static_cast<std::size_t>(i)];
+    const int bound = fit.top.bound[static_cast<std::size_t>(i)];
+    if (bound != 0) {
+      s.at_bound = bound < 0 ? AtBound::lower : AtBound::upper;
+      (bound < 0 ? s.lower : s.upper) = box.scale[i] * (bound < 0 ? box.lower[i] : box.upper[i]);
+    }
+    if (!distances[k]) continue;
+    const double at = fit.top.z[i] + ends[k].sign * *distances[k];
+    (ends[k].sign < 0 ? s.lower : s.upper) = box.scale[i] * std::clamp(at, box.lower[i], box.upper[i]);
+  }
+  for (const End& e : ends) {
+    Interval& s = out[static_cast<std::size_t>(e.parameter)];
+    if (!s.lower || !s.upper || s.at_bound != AtBound::none) continue;
+    const double plain = box.scale[e.parameter] * std::sqrt(fit.covariance(e.parameter, e.parameter));
+    const double half = (*s.upper - *s.lower) / (2 * kNormal95);
+    s.std_error = e.trusted && plain < kParabola * half ? plain : half;
+  }
+  return out;
+}
+
+std::string undetermined_text(const std::string& name, const Interval& i) {
+  const char* where = !i.lower && !i.upper ? "on either side" : i.lower ? "from above" : "from below";
+  return fmt::format(
+      "not determined {}: the profile likelihood of '{}' falls by less than 1.92 there, however far one goes; it has "
+      "no standard error",
+      where, name);
+}
+}  // namespace mckean::search

@@ -1,0 +1,291 @@
+#include "infer/search/search.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "infer/search/describe.hpp"
+#include "infer/search/intervals.hpp"
+#include "infer/search/starts.hpp"
+#include "mckean/error.hpp"
+
+namespace mckean::search {
+
+using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+
+namespace {
+
+constexpr std::size_t kLaw = 1024;      // N at least
+constexpr std::size_t kSettling = 512;  // M
+constexpr double kElsewhere = 4;        // standard errors from which on it is another
+constexpr double kCoarse = 0.3;         // standard errors by which a level moves the top that is left early
+constexpr std::size_t kAfterSettling = 400, kAfterRefining = 300,
+                      kForIntervals = 150;  // samples that the rest of a search takes, by cost
+constexpr double kFarShift = 1.5;           // from here on the finer likelihood is another one
+constexpr double kTolerable = 0.5;          // standard errors of a shift that is left
+constexpr double kLoudest = 1.3;            // standard deviation of a log-likelihood whose bias may be neglected
+constexpr int kMostReturns = 3;
+constexpr double kMostShare = 0.25;  // Monte Carlo error over standard error that a table may have
+
+class Search {
+ public:
+  Search(Evaluations& evaluate, std::span<const Parameter> parameters, const SearchOptions& options)
+      : evaluate_(evaluate),
+        parameters_(parameters),
+        box_(parameters),
+        options_(options),
+        starts_(evaluate, box_, parameters, options_) {
+    rounds_options_.tolerance = options.tolerance;
+    rounds_options_.most_cost = options.most_cost / 3;
+    rounds_options_.fixed_particles = options.particles > 0;
+    if (options.law_particles > 0 || options.pairwise || !options.law) rounds_options_.law_ratio = 0;
+  }
+
+  Found run() {
+    try {
+      find();
+    } catch (const Stopped&) {
+      if (!best()) throw;
+      out_.stopped = true;
+      doubt("stopped before the search had come to rest");
+    } catch (const OutOfTime&) {
+      if (!best()) throw NumericalError("the time granted was used up before any likelihood was known; grant more");
+      doubt("the time granted was used up before the search had come to rest");
+    }
+    evaluate_.tell("search", best()->theta, best()->loglik);
+    out_.effort = rounds_ ? rounds_->effort() : effort_with(options_, kExploring, starts_.level());
+    out_.converged = reliable_;
+    describe({parameters_, box_, rounds_.get(), *best(), others_, ends_}, out_);
+    return std::move(out_);
+  }
+
+ private:
+  // So far; at first that is what the population has.
+  const std::optional<LocalMaximum>& best() const {
+    return best_ ? best_ : starts_.best() ? starts_.best() : evaluate_.told();
+  }
+
+  // What is found is not to be relied on, for a reason that the user is told.
+  void doubt(std::string why) {
+    out_.warnings.push_back(std::move(why));
+    reliable_ = false;
+  }
+
+  void find() {
+    starts_.run();
+    rounds_ = rounds_at("search", starts_.candidates()[0].explored);
+    const bool settled = rounds_->settle();
+    remember(*rounds_);
+    look_elsewhere();
+    leave_coarse_steps();
+    rested_ = rounds_->refine();
+    remember(*rounds_);
+    if (!rounds_->fit()) {
+      doubt(settled ? "not converged: near the best point the likelihood has no maximum that stands out from its noise"
+                    : "not converged: the search had not come to rest");
+      return;
+    }
+    finer_steps();
+    larger_law();
+    judge_error();
+    find_ends();
+  }
+
+  std::unique_ptr<Rounds> rounds_at(const std::string& name, const Explored& from) {
+    rounds_options_.name = name;
+    Effort effort = effort_with(options_, options_.particles > 0 ? options_.particles : kSettling, starts_.level());
+    if (options_.law_particles == 0 && !options_.pairwise) effort.law_particles = std::max(kLaw, effort.law_particles);
+    return std::make_unique<Rounds>(evaluate_, box_, rounds_options_,
+                                    Region::of(from.mean, from.covariance, box_.size()), effort);
+  }
+
+  // Other starts that ended elsewhere with a comparable likelihood: their own maxima, and the best of all is refined.
+  void look_elsewhere() {
+    const auto& candidates = starts_.candidates();
+    for (std::size_t i = 1; i < candidates.size(); ++i) {
+      const Starts::Candidate& c = candidates[i];
+      const VectorXd away = rounds_->region().from(c.explored.mean);
+      if (c.loglik < candidates[0].loglik - 2 * kComparable - 3 * c.error || away.norm() < kElsewhere) continue;
+      auto other = rounds_at(fmt::format("elsewhere {}", i), c.explored);
+      if (!other->settle()) continue;
+      if (rounds_->region().from(other->region().centre).norm() < kElsewhere) continue;
+      const auto height = [&](const Rounds& r, const std::string& name) {
+        const Effort effort = effort_with(options_, kComparing, starts_.level());
+        return moments(evaluate_(name, {box_.theta(r.region().centre), effort}, 12)).mean;
+      };
+      const double mine = height(*rounds_, fmt::format("height {}", i)),
+                   its = height(*other, fmt::format("height elsewhere {}", i));
+      evaluate_.say(fmt::format("another maximum: {:.6g} against {:.6g}", its, mine));
+      if (its > mine) std::swap(rounds_, other);
+      const bool known = std::ranges::any_of(
+          others_, [&](const LocalMaximum& m) { return other->region().from(box_.from(m.theta)).norm() < kElsewhere; });
+      if (std::abs(its - mine) < kComparable && !known)
+        others_.push_back({box_.theta(other->region().centre), std::min(its, mine)});
+      remember(*rounds_);
+    }
+  }
+
+  void remember(const Rounds& r) {
+    if (r.fit()) best_ = LocalMaximum{box_.theta(r.fit()->top.z), r.fit()->top.value};
+  }
+
+  // The parameter that a shift moves most, in standard errors, with the error of that.
+  struct Worst {
+    double shift = 0, error = 0;
+    Index parameter = 0;
+    bool matters() const { return shift > kMoves && shift > 2 * error; }
+  };
+  Worst worst(const Shift& s) const {
+    Worst out;
+    const Fit& fit = *rounds_->fit();
+    for (Index i = 0; i < box_.size(); ++i) {
+      const double se = std::sqrt(fit.covariance(i, i));
+      if (!(se > 0) || std::abs(s.z[i]) / se <= out.shift) continue;
+      out = {std::abs(s.z[i]) / se, std::sqrt(s.error(i, i)) / se, i};
+    }
+    return out;
+  }
+
+  const std::string& name(Index i) const { return parameters_[static_cast<std::size_t>(i)].name; }
+
+  // Goes on with a finer effort for as long as that moves the top; says by how much it still does.
+  template <class Next>
+  void go_finer(const char* what, const char* advice, Next&& next) {
+    for (std::optional<Effort> finer = next(rounds_->effort()); finer; finer = next(rounds_->effort())) {
+      const auto s = rounds_->shift(*finer);
+      const Worst w = s ? worst(*s) : Worst{};
+      evaluate_.say(fmt::format("{}: level {}, {} law particles move '{}' by {:.2f} ± {:.2f} standard errors", what,
+                                finer->level, finer->law_particles, name(w.parameter), w.shift, w.error));
+      if (!s)
+        return doubt(fmt::format("{} could not be checked: the likelihood of the next finer ones is another", what));
+      if (!w.matters()) return;
+      const bool more = next(*finer).has_value(), limited = more && too_much(kAfterRefining, *finer);
+      const bool taken = more && (!limited || (w.shift < kFarShift && !too_much(kForIntervals, *finer)));
+      if (taken) {
+        const bool ok = move_on(*s, w);
+        rested_ = rounds_->refine() && ok;
+        remember(*rounds_);
+      }
+      if (!taken || limited)
+        return still_matter(what, w, taken,
+                            limited ? "a --budget lifts the limit of work that ended the search" : advice);
+    }
+  }
+
+  // Both errors are of first order: each refinement moves the top by half as much as the one before.
+  void still_matter(const char* what, const Worst& w, bool taken, const char* advice) {
+    const double left = taken ? w.shift / 2 : w.shift;
+    out_.warnings.push_back(fmt::format("{} still matter: the {} '{}' by {:.2f} ± {:.2f} standard errors{}; {}", what,
+                                        taken ? "last finer ones moved" : "next finer ones move", name(w.parameter),
+                                        w.shift, w.error,
+                                        taken ? fmt::format(", the next may by about {:.2f}", left) : "", advice));
+    reliable_ = reliable_ && left < kTolerable;
+  }
+
+  std::optional<Effort> next_level(const Effort& e) const {
+    if (e.level >= options_.levels.second) return {};
+    Effort finer = e;
+    ++finer.level;
+    return finer;
+  }
+
+  bool too_much(std::size_t samples, const Effort& e) const {
+    return evaluate_.cost() + rounds_->cost_of(samples, e) > options_.most_cost;
+  }
+
+  // While samples are cheap: levels that move the top much are left before it is looked at closely.
+  void leave_coarse_steps() {
+    while (rounds_->look_roughly()) {
+      const auto finer = next_level(rounds_->effort());
+      const auto s = finer ? rounds_->shift(*finer) : std::nullopt;
+      if (!s) return;
+      const Worst w = worst(*s);
+      evaluate_.say(fmt::format("level {} moves '{}' by {:.2f} ± {:.2f} standard errors", finer->level,
+                                name(w.parameter), w.shift, w.error));
+      if (w.shift < kCoarse || w.shift < 3 * w.error || !next_level(*finer) || too_much(kAfterSettling, *finer)) return;
+      move_on(*s, w);
+    }
+  }
+
+  // With the finer effort that was looked at last; false where it has no top.
+  bool move_on(const Shift& s, const Worst& w) {
+    rounds_->adopt(s);
+    if (w.shift <= kFarShift) return true;
+    rounds_->begin_again();
+    return rounds_->settle();
+  }
+
+  void finer_steps() {
+    go_finer("Euler's steps", "raise --levels", [&](const Effort& e) { return next_level(e); });
+  }
+
+  void larger_law() {
+    if (!options_.law || options_.law_particles > 0) return;
+    const std::size_t most = options_.pairwise ? 1024 : rounds_options_.most_law_particles;
+    go_finer("particles of the law", "raise --law-particles", [&](const Effort& e) -> std::optional<Effort> {
+      if (2 * e.law_particles > most) return {};
+      Effort finer = e;
+      finer.law_particles *= 2;
+      return finer;
+    });
+  }
+
+  void judge_error() {
+    if (rounds_->noise() > kLoudest)
+      doubt(fmt::format(
+          "filters of {} particles are too few: their log-likelihood has a standard deviation of {:.2g}, which "
+          "moves its maximum; take more --particles",
+          rounds_->effort().particles, rounds_->noise()));
+    if (!rounds_->at_top()) return doubt("not converged: the search had not come to rest at a maximum");
+    if (rested_) return;
+    const double share = rounds_->largest_share();
+    out_.warnings.push_back(
+        fmt::format("the Monte Carlo error is {:.2f} standard errors, not {}: the filters' log-likelihood has a "
+                    "standard deviation of {:.2g} "
+                    "with {} particles; a --tolerance or more --particles go on",
+                    share, options_.tolerance ? "as small as asked for" : fmt::format("{}", rounds_options_.share),
+                    rounds_->noise(), rounds_->effort().particles));
+    if (options_.tolerance || share > kMostShare) reliable_ = false;
+  }
+
+  // Where an end turns out to be higher than the top, the search goes on from there.
+  void find_ends() {
+    for (int again = 1; reliable_; ++again) {
+      const auto guesses = guessed_ends(*rounds_->fit(), box_, rounds_->flat());
+      const Ends ends = search::find_ends(evaluate_, box_, *rounds_, guesses, fmt::format("ends {}", again));
+      if (!ends.higher) {
+        ends_ = ends.distances;
+        return;
+      }
+      if (again == kMostReturns)
+        return doubt(
+            "not converged: the likelihood is higher at the end of an interval than at the maximum that was found");
+      evaluate_.say(fmt::format("higher at {}: on from there", to_text(parameters_, box_.theta(*ends.higher))));
+      rounds_->move_to(*ends.higher);
+      rested_ = rounds_->settle() && rounds_->refine();
+      remember(*rounds_);
+      judge_error();
+    }
+  }
+
+  Evaluations& evaluate_;
+  std::span<const Parameter> parameters_;
+  Box box_;
+  SearchOptions options_;
+  RoundsOptions rounds_options_;
+  Starts starts_;
+  std::unique_ptr<Rounds> rounds_;
+  std::vector<LocalMaximum> others_;
+  std::vector<std::optional<double>> ends_;  // distances, in the order of their guesses
+  std::optional<LocalMaximum> best_;
+  bool rested_ = false;  // the Monte Carlo error is as small as wanted
+  bool reliable_ = true;
+  Found out_;
+};
+}  // namespace
+
+Found search(Evaluations& evaluate, std::span<const Parameter> parameters, const SearchOptions& options) {
+  return Search(evaluate, parameters, options).run();
+}
+}  // namespace mckean::search

@@ -1,0 +1,50 @@
+// From the start values to the neighbourhood of a maximum: explorations from several starts, compared, and the coarsest
+// steps that serve there.
+#pragma once
+
+#include "infer/search/explore.hpp"
+#include "infer/search/search.hpp"
+
+namespace mckean::search {
+
+inline constexpr std::size_t kExploring = 256, kComparing = 1024;  // M
+inline constexpr double kComparable = 3;                           // log units within which another maximum is reported
+
+// M as given, N as the options have it or as suits M.
+Effort effort_with(const SearchOptions&, std::size_t particles, int level);
+
+class Starts {
+ public:
+  struct Candidate {
+    Explored explored;
+    double loglik = 0, error = 0;
+  };
+
+  Starts(Evaluations& evaluate, const Box& box, std::span<const Parameter> parameters, const SearchOptions& options)
+      : evaluate_(evaluate), box_(box), parameters_(parameters), options_(options) {}
+
+  // As many starts as wanted, more where they do not agree; then finer steps, as long as they change the likelihood of
+  // the best point much. Throws NumericalError where no start has a likelihood, Stopped and OutOfTime.
+  void run();
+
+  const std::vector<Candidate>& candidates() const { return candidates_; }  // the best first
+  int level() const { return level_; }
+  const std::optional<LocalMaximum>& best() const { return best_; }  // so far
+
+ private:
+  Eigen::VectorXd start(std::size_t k) const;
+  void explore_from(std::size_t k);
+  void compare(std::size_t tried);
+  void choose_level();
+  void explore_again();
+
+  Evaluations& evaluate_;
+  const Box& box_;
+  std::span<const Parameter> parameters_;
+  const SearchOptions& options_;
+  std::vector<Candidate> candidates_;
+  int level_ = 0;
+  std::optional<LocalMaximum> best_;
+  std::string problem_;
+};
+}  // namespace mckean::search

@@ -1,0 +1,154 @@
+#include "paper/ascent.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/line.hpp"
+#include "model/symmetric.hpp"
+
+namespace mckean {
+namespace {
+
+constexpr std::size_t kChains = 8, kIterations = 30, kFirstPaths = 3;
+constexpr double kAveraged = 1.0 / 3;  // of a chain, the last ones
+constexpr int kMostRounds = 24;
+constexpr double kExploded = -1, kImpossible = -2;
+
+// A step on the line, no longer than what the linearisation can be trusted for.
+Eigen::VectorXd shortened(Eigen::VectorXd step, const Eigen::VectorXd& u, double trust) {
+  double factor = 1;
+  for (Eigen::Index p = 0; p < step.size(); ++p)
+    factor = std::min(factor, trust * (1 + std::abs(u[p])) / std::max(std::abs(step[p]), 1e-300));
+  return factor * step;
+}
+
+class Climber {
+ public:
+  Climber(const Problem& problem, const ChainOptions& options, ChainIdentity id, const std::vector<bool>& free)
+      : model_(problem.model()), chain_(problem, options, id), u_(to_line(model_, options.start)) {
+    free_.resize(u_.size());
+    for (Eigen::Index p = 0; p < u_.size(); ++p) free_[p] = free[static_cast<std::size_t>(p)] ? 1 : 0;
+  }
+
+  void iterate() {
+    try {
+      const PathScore& s = chain_.advance(true);
+      const Eigen::VectorXd slope = slopes(model_, u_).cwiseProduct(free_);
+      const Eigen::VectorXd h = slope.cwiseProduct(Eigen::Map<const Eigen::VectorXd>(s.gradient.data(), u_.size()));
+      const Eigen::MatrixXd information =
+          slope.asDiagonal() * Eigen::Map<const Eigen::MatrixXd>(s.information.data(), u_.size(), u_.size()) *
+          slope.asDiagonal();
+      metric_ = metric_.size() == 0 ? information : (0.7 * metric_ + 0.3 * information).eval();
+      last_good_ = u_;
+      u_ += shortened(pseudo_inverse(metric_) * h, u_, trust_);
+      trust_ = std::min(0.5, 1.1 * trust_);
+    } catch (const NumericalError&) {
+      if (last_good_.size() == 0) throw;
+      trust_ *= 0.3;  // the step went too far: half way back, and shorter ones from there
+      u_ = last_good_ + 0.3 * (u_ - last_good_);
+    }
+    chain_.place(from_line(model_, u_));
+  }
+
+  const Eigen::VectorXd& u() const { return u_; }
+  std::uint64_t particle_steps() const { return chain_.particle_steps(); }
+
+ private:
+  const Model& model_;
+  Chain chain_;
+  Eigen::VectorXd u_, last_good_, free_;
+  Eigen::MatrixXd metric_;
+  double trust_ = 0.5;
+};
+
+std::vector<double> climb_once(const Problem& problem, const ChainOptions& options, ChainIdentity id,
+                               std::size_t iterations, const std::vector<bool>& free) {
+  Climber climber(problem, options, id, free);
+  const auto averaged = static_cast<std::size_t>(std::ceil(kAveraged * static_cast<double>(iterations)));
+  Eigen::VectorXd mean = Eigen::VectorXd::Zero(climber.u().size());
+  for (std::size_t i = 0; i < iterations; ++i) {
+    climber.iterate();
+    if (i + averaged >= iterations) mean += climber.u() / static_cast<double>(averaged);
+  }
+  std::vector<double> out{static_cast<double>(climber.particle_steps())};
+  out.insert(out.end(), mean.begin(), mean.end());
+  return out;
+}
+
+struct Round {
+  Eigen::VectorXd mean, variance;  // of the mean
+  bool exploded = false;
+};
+
+Round climb_round(Workbench& bench, const std::string& group, ChainOptions options, int level, const Eigen::VectorXd& u,
+                  const std::vector<bool>& free) {
+  options.start = from_line(bench.model(), u);
+  options.burn_in = kFirstPaths;
+  const std::size_t iterations = affordable(bench.problem, {u, level, options}, kIterations);
+  std::vector<Task> tasks;
+  for (std::uint32_t c = 0; c < kChains; ++c) tasks.push_back({group, c});
+  const auto results = bench.runner.run(tasks, [&](std::size_t c, std::stop_token stop) {
+    ChainOptions chain = options;
+    chain.stop = std::move(stop);
+    try {
+      return climb_once(bench.problem, chain, {seed_of(bench.seed, group), static_cast<std::uint32_t>(c), level},
+                        iterations, free);
+    } catch (const Explosion&) {
+      return std::vector<double>{kExploded};
+    }
+  });
+  Round round{Eigen::VectorXd::Zero(u.size()), Eigen::VectorXd::Zero(u.size())};
+  for (const auto& r : results) {
+    if (r[0] == kExploded) return {{}, {}, true};
+    bench.particle_steps += static_cast<std::uint64_t>(r[0]);
+    round.mean += Eigen::Map<const Eigen::VectorXd>(r.data() + 1, u.size()) / kChains;
+  }
+  for (const auto& r : results)
+    round.variance += (Eigen::Map<const Eigen::VectorXd>(r.data() + 1, u.size()) - round.mean).cwiseAbs2() /
+                      static_cast<double>(kChains * (kChains - 1));
+  return round;
+}
+
+// θ so close to a bound, in comparison with its start, that it will not come back.
+bool at_bound(const Parameter& p, double u) {
+  const double theta = p.from_line(u);
+  const double room = std::min(theta - p.lower, p.upper - theta),
+               first = std::min(p.start - p.lower, p.upper - p.start);
+  return std::isfinite(room) && room < 1e-4 * first;
+}
+}  // namespace
+
+Ascent climb(Workbench& bench, const std::string& group, const ChainOptions& options, int level, int highest_level,
+             std::vector<bool> free) {
+  const Model& model = bench.model();
+  Ascent out{to_line(model, options.start), false, level, std::vector<bool>(free.size())};
+  Eigen::VectorXd variance;
+  for (int r = 0; r < kMostRounds && !out.arrived; ++r) {
+    const Round round =
+        climb_round(bench, fmt::format("{} {} level {}", group, r, out.level), options, out.level, out.u, free);
+    if (round.exploded) {
+      if (out.level == highest_level)
+        throw NumericalError(
+            fmt::format("the discretised dynamics explode from the start at every level up to {}: start elsewhere with "
+                        "--set, or raise --levels",
+                        highest_level));
+      ++out.level;
+      bench.observer.message(fmt::format("the dynamics explode; level {}", out.level));
+      continue;
+    }
+    out.arrived = variance.size() > 0;
+    for (Eigen::Index p = 0; p < out.u.size() && out.arrived; ++p)
+      out.arrived = std::abs(round.mean[p] - out.u[p]) <= 3 * std::sqrt(round.variance[p] + variance[p]);
+    out.u = round.mean;
+    variance = round.variance;
+    bench.observer.message(
+        fmt::format("ascent, round {}: {}", r + 1, to_text(model.parameters(), from_line(model, out.u))));
+    for (std::size_t p = 0; p < free.size(); ++p)
+      if (free[p] && at_bound(model.parameters()[p], out.u[static_cast<Eigen::Index>(p)]))
+        free[p] = false, out.fixed[p] = true, out.arrived = false;
+  }
+  return out;
+}
+}  // namespace mckean

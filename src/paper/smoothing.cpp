@@ -1,0 +1,99 @@
+#include "paper/smoothing.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mckean {
+
+namespace {
+
+// The draws of one chain, after its particle-steps: iteration by iteration, series by series, row by row.
+std::vector<double> draw_chain(const Problem& problem, const ChainOptions& options, ChainIdentity id,
+                               std::size_t iterations) {
+  const Schedule& schedule = problem.schedule(id.level);
+  Chain chain(problem, options, id);
+  std::vector<double> out{0};
+  for (std::size_t n = 0; n < iterations; ++n) {
+    chain.move_paths();
+    for (std::size_t s = 0; s < schedule.visits.size(); ++s)
+      for (const auto& visit : schedule.visits[s])
+        for (std::size_t c = 0; c < problem.model().dimension(); ++c) out.push_back(chain.paths()[s][c][visit.point]);
+  }
+  out[0] = static_cast<double>(chain.particle_steps());
+  return out;
+}
+
+SmoothedDraws sorted_out(const Problem& problem, int level, std::span<const double> values) {
+  const Data& data = problem.data();
+  const Schedule& schedule = problem.schedule(level);
+  const std::size_t dimension = problem.model().dimension();
+  SmoothedDraws out;
+  for (const auto& s : data.series) out.emplace_back(dimension, std::vector<std::vector<double>>(s.times.size()));
+  for (auto at = values.begin() + 1; at != values.end();)
+    for (std::size_t s = 0; s < data.series.size(); ++s)
+      for (const auto& visit : schedule.visits[s])
+        for (std::size_t c = 0; c < dimension; ++c) out[s][c][visit.row].push_back(*at++);
+  return out;
+}
+}  // namespace
+
+SmoothedChains draw_smoothed(const Problem& problem, const ChainOptions& options, std::uint64_t seed, int level,
+                             std::size_t chains, std::size_t iterations, TaskRunner& runner) {
+  std::vector<Task> tasks;
+  for (std::uint32_t r = 0; r < chains; ++r) tasks.push_back({"smooth", r});
+  const auto results = runner.run(tasks, [&](std::size_t r, std::stop_token stop) {
+    ChainOptions mine = options;
+    mine.stop = std::move(stop);
+    return draw_chain(problem, mine, {seed, static_cast<std::uint32_t>(r), level}, iterations);
+  });
+  SmoothedChains out;
+  for (const auto& r : results) {
+    out.draws.push_back(sorted_out(problem, level, r));
+    out.particle_steps += static_cast<std::uint64_t>(r[0]);
+  }
+  return out;
+}
+
+std::vector<double> all_draws(const SmoothedChains& chains, std::size_t series, std::size_t component,
+                              std::size_t row) {
+  std::vector<double> out;
+  for (const auto& chain : chains.draws) {
+    const auto& here = chain[series][component][row];
+    out.insert(out.end(), here.begin(), here.end());
+  }
+  return out;
+}
+
+SmoothedStates smooth(const Model& model, const Data& data, std::span<const double> theta, const SmoothOptions& o,
+                      TaskRunner& runner) {
+  const Problem problem(model, data, o.unit, o.level, o.seed);
+  const ChainOptions chain = held_chain(problem, theta, o, false);
+  const SmoothedChains chains = draw_smoothed(problem, chain, o.seed, o.level, o.chains, o.iterations, runner);
+  SmoothedStates out;
+  out.particles = chain.particles, out.law_particles = chain.law_particles;
+  out.particle_steps = chains.particle_steps;
+  for (std::size_t s = 0; s < data.series.size(); ++s) {
+    out.at.emplace_back(model.dimension());
+    for (std::size_t c = 0; c < model.dimension(); ++c)
+      for (std::size_t row = 0; row < data.series[s].times.size(); ++row)
+        out.at[s][c].push_back(summarise_draws(all_draws(chains, s, c, row)));
+  }
+  return out;
+}
+
+double quantile(std::span<const double> sorted, double p) {
+  const double at = p * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  const double share = at - static_cast<double>(below);
+  return below + 1 < sorted.size() ? (1 - share) * sorted[below] + share * sorted[below + 1] : sorted.back();
+}
+
+Smoothed summarise_draws(std::vector<double> draws) {
+  const double n = static_cast<double>(draws.size());
+  double mean = 0, squares = 0;
+  for (const double v : draws) mean += v / n;
+  for (const double v : draws) squares += (v - mean) * (v - mean) / std::max(1.0, n - 1);
+  std::ranges::sort(draws);
+  return {mean, std::sqrt(squares), quantile(draws, 0.05), quantile(draws, 0.5), quantile(draws, 0.95)};
+}
+}  // namespace mckean

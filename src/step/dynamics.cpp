@@ -1,0 +1,61 @@
+#include "step/dynamics.hpp"
+
+#include <algorithm>
+
+#include "step/writer.hpp"
+
+namespace mckean {
+namespace {
+
+std::vector<std::size_t> dynamic_parameters(const Model& model) {
+  std::vector<Expr> roots;
+  for (const auto& c : model.components()) roots.push_back(c.drift);
+  for (const auto& i : model.interactions()) roots.push_back(i.kernel);
+  const auto nodes = reachable(roots);
+  std::vector<std::size_t> out;
+  for (std::size_t p = 0; p < model.parameter_symbols().size(); ++p)
+    if (std::ranges::find(nodes, model.parameter_symbols()[p]) != nodes.end()) out.push_back(p);
+  return out;
+}
+
+}  // namespace
+
+Dynamics::Dynamics(const Model& of, std::size_t rank, bool with_tangents)
+    : model(of.copy()),
+      field(model, rank),
+      dynamic(dynamic_parameters(model)),
+      dimension(model.dimension()),
+      sources(model.noise_sources()),
+      tangents(with_tangents ? dimension * dynamic.size() : 0),
+      fused(field.windows.empty()) {
+  Writer writer(model, field, with_tangents ? dynamic : std::vector<std::size_t>{});
+  move = Program(writer.move());
+  if (fused) writer.carry();
+  carried = writer.carried();
+  measure = Program(writer.measure());
+  advance = Program(writer.advance(fused));
+  if (!field.pairwise.empty()) {
+    pair.emplace(writer.pair(true));
+    read_pair.emplace(writer.pair(false));
+    pair_sum.emplace(writer.pair_sum());
+  }
+  for (const auto& e : field.expansions) expansion_kernels.emplace_back(writer.kernel(e));
+  replay = Program(writer.replay());
+  transition = Program(writer.transition());
+  if (with_tangents) score = Program(writer.score());
+}
+
+System::System(const Model& model) : model_(&model) {
+  const Model own = model.copy();
+  const MeanField field(own, 2);
+  if (!field.expansions.empty()) ranks_ = {16, 24, 32, 48, 64, 96, 128};
+  ranks_.push_back(0);
+}
+
+std::shared_ptr<const Dynamics> System::dynamics(std::size_t rank, bool tangents) const {
+  const std::scoped_lock lock(mutex_);
+  auto& made = made_[{rank, tangents}];
+  if (!made) made = std::make_shared<const Dynamics>(*model_, rank, tangents);
+  return made;
+}
+}  // namespace mckean

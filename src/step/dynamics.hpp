@@ -1,0 +1,70 @@
+// The programs of one model's dynamics: how a law's particles are measured and moved, and how a particle that
+// only reads the law moves.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "program/program.hpp"
+#include "step/mean_field.hpp"
+
+namespace mckean {
+
+// Fixed inputs of all: the parameters. Where tangents are on, S^i = ∂X^i/∂θ is carried for each parameter that
+// the dynamics contain ("dynamic"); columns and sums of tangents follow those of values, parameter by parameter.
+struct Dynamics {
+  Dynamics(const Model&, std::size_t rank, bool tangents);
+
+  Model model;  // a copy, for the expressions of the field
+  MeanField field;
+  std::vector<std::size_t> dynamic;  // indices of the parameters that the drift or an interaction contains
+  std::size_t dimension, sources;    // components of the state, sources of noise
+  std::size_t tangents;              // columns of S: dimension × dynamic, or 0
+  std::size_t carried;               // columns of shared subexpressions kept from one step to the next
+  bool fused;                        // `advance` also measures where it arrives
+
+  // columns: x, S | uniforms: t, inputs (only the windows are read) | outputs: carried | sums: moments, ∂moments
+  Program measure;
+  // columns: x, S, carried, ξ, ∂ξ, z | uniforms: t, dt, √dt, next t, inputs, ∂inputs
+  // outputs: x, S, carried | sums: moments, ∂moments (carried and sums only if fused)
+  Program advance;
+  // columns: x, ξ, z | uniforms: t, dt, √dt, inputs | outputs: x
+  Program move;
+  // columns: x, S | uniforms: t, x', S' | outputs: ξ, ∂ξ. Where an interaction is pairwise.
+  std::optional<Program> pair;
+  // As `pair`, for particles that only read the law; and for one of them, with the law's particles as columns:
+  // columns: x', S' | uniforms: t, x | sums: ξ, ∂ξ
+  std::optional<Program> read_pair, pair_sum;
+  // Many steps at once, each with its own time and law. columns: x, t, dt, √dt, inputs, ξ, z | outputs: x
+  Program replay;
+  // columns: x, ξ | uniforms: t, dt, inputs, next x | outputs: log density of the step to it, up to a constant
+  Program transition;
+  // Many steps of one path at once. columns: x, next x, t, dt, inputs, ∂inputs, ξ, ∂ξ | sums: H of each dynamic
+  // parameter, then the complete-data information of each pair p <= q. Where tangents are on.
+  Program score;
+  // Of each expansion: columns: x_i | uniforms: x'_j | outputs: k, then ∂k by each dynamic parameter.
+  std::vector<Program> expansion_kernels;
+
+  std::size_t moments() const { return field.moments.size(); }
+  std::size_t inputs() const { return field.inputs.size(); }
+  bool reads_law() const { return inputs() > 0 || !field.pairwise.empty(); }  // else it is an ordinary diffusion
+};
+
+// Everything that is compiled for a model, made when first needed and shared by all threads.
+class System {
+ public:
+  explicit System(const Model&);
+  const Model& model() const { return *model_; }
+
+  // Ranks of expansions to try, in order; the last, 0, means pairwise. Models without expansions have {0} only.
+  const std::vector<std::size_t>& ranks() const { return ranks_; }
+  std::shared_ptr<const Dynamics> dynamics(std::size_t rank, bool tangents) const;
+
+ private:
+  const Model* model_;
+  std::vector<std::size_t> ranks_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::pair<std::size_t, bool>, std::shared_ptr<const Dynamics>> made_;
+};
+}  // namespace mckean
