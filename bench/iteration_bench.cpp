@@ -31,7 +31,7 @@ class Bench {
 
   // A coupled iteration, to be run as often as one likes.
   std::function<void()> iteration(const Size& size, Smoother smoother) const {
-    const auto problem = std::make_shared<const Problem>(model_, data_, 0, size.level, 1);
+    const auto problem = std::make_shared<const ParticleProblem>(Problem(model_, data_), size.level, 1);
     ChainOptions options;
     options.particles = size.M;
     options.law_particles = options.coarse_law_particles = size.N;
@@ -43,7 +43,7 @@ class Bench {
   }
 
   void filter_memory(int level, std::size_t M) const {
-    const Problem problem(model_, data_, 0, level, 1);
+    const ParticleProblem problem({model_, data_}, level, 1);
     ChainOptions options;
     options.particles = M;
     options.law_particles = 500;

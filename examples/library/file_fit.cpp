@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
     const mckean::Model model = mckean::read_model(argv[1]);
     const mckean::Data data = mckean::read_data(argv[2], model.columns());
     auto run = mckean::Run::without_store(world, {}, {.threads = 2, .show_progress = false});
-    const mckean::FitResult found = fit(model, data, {.seed = 1}, run.runner(), run.observer());
+    const mckean::FitResult found = fit({model, data}, {.seed = 1}, run.runner(), run.observer());
     for (std::size_t p = 0; world.first() && p < found.value.size(); ++p)
       std::printf("%s = %.17g +- %.17g\n", model.parameters()[p].name.c_str(), found.value[p], found.mc_se[p]);
   } catch (const mckean::InputError& e) {

@@ -1,7 +1,7 @@
 // Data from a model that is built in C++, and their log-likelihood at the value they were drawn with.
 #include <cstdio>
+#include <mckean/likelihood.hpp>
 #include <mckean/simulate.hpp>
-#include <mckean/smooth.hpp>
 
 int main() {
   mckean::ModelSpec spec("kuramoto");
@@ -14,6 +14,8 @@ int main() {
 
   const double at[] = {0.5}, times[] = {1, 2, 3, 4, 5};
   const mckean::Data data = simulate(model, at, times, {});
-  const mckean::LikelihoodEstimator likelihood(model, data, {});
-  std::printf("%zu observations, log-likelihood %.4f\n", data.series[0].times.size(), likelihood(at, 0).log_value);
+  const auto engine = mckean::make_engine("particles", {model, data});
+  const auto found = engine->at(at, mckean::Order::value, {}, {.effort = {.level = 5, .particles = 4096}});
+  if (!found) return std::fprintf(stderr, "%s\n", found.failure().message.c_str()), 1;
+  std::printf("%zu observations, log-likelihood %.4f\n", data.series[0].times.size(), found->loglik);
 }

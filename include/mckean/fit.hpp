@@ -3,13 +3,10 @@
 
 #include <utility>
 
+#include "mckean/likelihood.hpp"
 #include "mckean/smooth.hpp"
 
 namespace mckean {
-
-// How a likelihood is computed. quadrature: exactly, for one-dimensional states. particles: by filters. automatic: the
-// first of them that serves at a bearable cost.
-enum class Engine { automatic, quadrature, particles };
 
 // search: by the likelihood itself, whichever engine has it. The others move along chains of smoothed paths:
 // stratified, the multilevel sum centred at a pilot's estimate, with fixed numbers of replicates in its cells; paper,
@@ -25,7 +22,8 @@ struct StepRule {
 // What is left out is chosen by `search` and by the pilot of `stratified`, and as in the paper for `paper` and
 // `single`.
 struct FitOptions {
-  Engine engine = Engine::automatic;  // of search; the others have particles
+  std::string engine =
+      "auto";  // of search, by name: the first that serves at a bearable cost; the others have particles
   Estimator estimator = Estimator::search;
   // l_min and L; single and quadrature use L. A search begins at the lower one and goes on to the higher where that
   // moves the estimate.
@@ -52,7 +50,6 @@ struct FitOptions {
   bool limited_time = false;  // the runner may say that the time is up; then it is asked more often
 
   std::uint64_t seed = 1;
-  double unit = 0;              // unit of time that a level splits; 0: the median spacing of the observations
   bool full_precision = false;  // 64-bit normals
 };
 
@@ -81,7 +78,8 @@ struct Cell {
 };
 
 struct FitResult {
-  std::string engine = "particles", estimator;  // estimator: "search" and so on, empty for quadrature
+  std::string engine = "particles", estimator;  // estimator: "search" and so on, empty where the engine is exact
+  bool exact = false;                           // the engine is
   bool converged = true;                        // false: not to be relied on
   bool stopped = false;                         // by the user, before the end
   std::vector<double> value, mc_se;             // mc_se is NaN where it is not known yet
@@ -99,8 +97,8 @@ struct FitResult {
 };
 
 // Throws InputError, NumericalError, and Stopped where the runner was asked to stop and there is nothing to tell yet.
-FitResult fit(const Model&, const Data&, const FitOptions&, TaskRunner&, FitObserver&);
+FitResult fit(const Problem&, const FitOptions&, TaskRunner&, FitObserver&);
 
 // Throws InputError where a fit would, without the work.
-void check_fit(const Model&, const Data&, const FitOptions&);
+void check_fit(const Problem&, const FitOptions&);
 }  // namespace mckean

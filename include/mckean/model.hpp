@@ -18,7 +18,7 @@
 
 namespace mckean {
 
-// A parameter is estimated on the whole line: θ = lower + e^u, upper − e^u, or a scaled sigmoid between both.
+// Unconstrained coordinates: θ = lower + e^u, upper − e^u, or a scaled sigmoid between both.
 struct Parameter {
   std::string name;
   double start;
@@ -27,9 +27,9 @@ struct Parameter {
 
   bool contains(double theta) const { return theta > lower && theta < upper; }
   bool admits(double theta) const { return theta >= lower && theta <= upper; }  // on a bound as well: a start may be
-  double to_line(double theta) const;
-  double from_line(double u) const;
-  double slope(double u) const;  // dθ/du
+  double unconstrained(double theta) const;                                     // u
+  double natural(double u) const;                                               // θ
+  double slope(double u) const;                                                 // dθ/du
 };
 
 std::string to_text(std::span<const Parameter>, std::span<const double> theta);  // "a = 1, b = 2"

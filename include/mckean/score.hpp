@@ -16,6 +16,5 @@ struct ScoreEstimate {
 };
 
 // At θ. Takes at least two chains. Throws InputError, NumericalError, and Stopped.
-ScoreEstimate estimate_score(const Model&, const Data&, std::span<const double> theta, const ScoreOptions&,
-                             TaskRunner&);
+ScoreEstimate estimate_score(const Problem&, std::span<const double> theta, const ScoreOptions&, TaskRunner&);
 }  // namespace mckean

@@ -69,7 +69,6 @@ SmoothOptions HeldChainCommand::smooth_options() const {
   o.particles = particles, o.law_particles = law_particles;
   o.smoother = chosen_smoother();
   o.seed = seed;
-  o.unit = unit;
   o.full_precision = full_normals;
   return o;
 }

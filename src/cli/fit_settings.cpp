@@ -143,15 +143,11 @@ Estimator parse_estimator(const std::string& text) {
          : text == "single"   ? Estimator::single
                               : Estimator::search;
 }
-
-Engine parse_engine(const std::string& text) {
-  return text == "quadrature" ? Engine::quadrature : text == "particles" ? Engine::particles : Engine::automatic;
-}
 }  // namespace
 
 FitOptions FitSettings::options() const {
   FitOptions o;
-  o.engine = parse_engine(engine);
+  o.engine = engine;
   o.estimator = parse_estimator(estimator);
   if (!levels.empty()) o.levels = parse_levels(levels);
   o.particles = particles, o.law_particles = law_particles;
@@ -170,7 +166,6 @@ FitOptions FitSettings::options() const {
   o.first_tolerance = first_tolerance;
   o.limited_time = !budget.empty();
   o.seed = seed;
-  o.unit = unit;
   o.full_precision = full_normals;
   return o;
 }

@@ -184,7 +184,7 @@ void run(const ProfileArguments& o, World& world) {
   o.require_parameters(model);
   const ProfileOptions options = profile_options(o, model);
   if (!o.out.empty() && world.first()) require_writable(o.out);
-  const Problem problem(model, data, o.unit, options.quadrature_level, o.seed);
+  const ParticleProblem problem({model, data, o.unit}, options.quadrature_level, o.seed);
   Profile found =
       without_store(world, {.threads = o.threads, .show_progress = !o.quiet && !o.json, .verbose = o.verbose},
                     [&](Run& run) { return profile(problem, options, run.runner(), run.observer()); });
@@ -213,7 +213,7 @@ void add_profile(CLI::App& app, World& world) {
   o->add_gradient_to(*command);
   command->add_option("--parameter", o->parameter, "the parameter; all others are at their maximum given its value")
       ->required();
-  command->add_option("--points", o->points, "values of the parameter, evenly spaced on the line")
+  command->add_option("--points", o->points, "values of the parameter, evenly spaced in unconstrained coordinates")
       ->check(whole_number(kFewestPoints, kMostPoints))
       ->capture_default_str();
   command->add_option("--range", o->range, "LO:HI (default: the estimate with 3 standard errors to either side)");

@@ -48,7 +48,7 @@ FinishedStudy study(const ReproduceArguments& o, const FigureFiles& files, const
   for (const auto& p : model.parameters()) out.parameters.push_back(p.name);
   Run run = Run::create(world, o.folder() / fmt::format("{}-{}.run", figure, name), input,
                         {.threads = o.threads, .show_progress = !o.quiet && !o.json});
-  const Problem problem(model, data, 0, out.settings.estimator.highest, o.seed);
+  const ParticleProblem problem({model, data, 0}, out.settings.estimator.highest, o.seed);
   const auto announce = [&](const std::string& cost) {
     run.observer().message(cost);
     if (world.first() && !o.quiet) fmt::print(stderr, "{}, {}\n", figure, cost);

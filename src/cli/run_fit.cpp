@@ -57,7 +57,6 @@ Json covariance_json(const FitResult& r) {
 }
 
 Json to_json(const Model& model, const FitSettings& s, const FitResult& r, double seconds) {
-  const bool exact = r.engine == "quadrature";
   Json maxima = Json::array();
   for (const LocalMaximum& m : r.maxima)
     maxima.push_back({{"loglik", m.loglik}, {"estimate", parameters_json(model, m.theta)}});
@@ -67,9 +66,9 @@ Json to_json(const Model& model, const FitSettings& s, const FitResult& r, doubl
               {"converged", r.converged},
               {"cells", cells_json(model, r.cells)},
               {"maxima", maxima},
-              {"replicates", exact || r.estimator == "search" ? Json(nullptr) : Json(r.replicates)},
+              {"replicates", r.exact || r.estimator == "search" ? Json(nullptr) : Json(r.replicates)},
               {"levels", {r.lowest, r.highest}},
-              {"estimator", exact ? Json(nullptr) : Json(r.estimator)},
+              {"estimator", r.exact ? Json(nullptr) : Json(r.estimator)},
               {"seed", s.seed},
               {"seconds", seconds},
               {"particle_steps", r.particle_steps},
@@ -108,12 +107,12 @@ void print_table(const Model& model, const FitSettings& s, const FitResult& r, d
   }
   if (r.loglik)
     fmt::print("log-likelihood {:.6g}{}, AIC {:.6g}\n", r.loglik->value,
-               r.loglik->se && r.engine != "quadrature" ? fmt::format(" ± {:.2g}", *r.loglik->se) : "",
+               r.loglik->se && !r.exact ? fmt::format(" ± {:.2g}", *r.loglik->se) : "",
                2 * static_cast<double>(model.parameters().size()) - 2 * r.loglik->value);
   if (!r.converged) fmt::print("NOT CONVERGED: not to be relied on\n");
   std::string how;
-  if (r.engine == "quadrature")
-    how = fmt::format("quadrature, level {}; {:.3g} grid steps", r.highest, static_cast<double>(r.particle_steps));
+  if (r.exact)
+    how = fmt::format("{}, level {}; {:.3g} grid steps", r.engine, r.highest, static_cast<double>(r.particle_steps));
   else if (r.estimator == "search")
     how = fmt::format("search, level {}, {} particles, {} evaluations, seed {}; {:.3g} particle-steps", r.highest,
                       r.particles, r.evaluations, s.seed, static_cast<double>(r.particle_steps));
@@ -127,7 +126,7 @@ void print_table(const Model& model, const FitSettings& s, const FitResult& r, d
 void check_settings(const FitSettings& s, const Model& model, const Data& data) {
   s.require_parameters(model);
   if (!s.budget.empty()) parse_duration(s.budget);
-  check_fit(model, data, s.options());
+  check_fit({model, data, s.unit}, s.options());
 }
 
 void run_fit(World& world, Run& run, bool json) {
@@ -145,13 +144,13 @@ void run_fit(World& world, Run& run, bool json) {
     if (world.first()) fmt::print(stderr, "mckean: {}\n", run.stopped_text(with_estimate));
   };
   try {
-    result = fit(model, data, s.options(), run.runner(), run.observer());
+    result = fit({model, data, s.unit}, s.options(), run.runner(), run.observer());
   } catch (const Stopped&) {
     tell_stop(true);
     throw;
   }
-  if (result.engine == "quadrature" && s.engine == "auto" && s.tolerance > 0)
-    result.warnings.emplace_back("--tolerance is for particles; the answer of quadrature is exact");
+  if (result.exact && s.engine == "auto" && s.tolerance > 0)
+    result.warnings.emplace_back(fmt::format("--tolerance is for particles; the answer of {} is exact", result.engine));
   const Json out = to_json(model, s, result, run.seconds());
   if (!result.stopped) run.finish(out);
   if (world.first()) {

@@ -21,7 +21,7 @@ void run(const ScoreArguments& o, World& world) {
   const std::vector<double> theta = model.start_values();
   const ScoreOptions options{o.smooth_options(), o.finite_difference()};
   const ScoreEstimate found = without_store(world, {.threads = o.threads, .show_progress = false}, [&](Run& run) {
-    return estimate_score(model, data, theta, options, run.runner());
+    return estimate_score({model, data, o.unit}, theta, options, run.runner());
   });
   if (!world.first()) return;
 

@@ -49,7 +49,7 @@ void run(const SmoothArguments& o, World& world) {
   const Model model = read_model(o.model, o.overrides());
   const Data data = read_data(o.data, model.columns());
   const SmoothedStates states = without_store(world, {.threads = o.threads, .show_progress = false}, [&](Run& run) {
-    return smooth(model, data, model.start_values(), o.smooth_options(), run.runner());
+    return smooth({model, data, o.unit}, model.start_values(), o.smooth_options(), run.runner());
   });
   if (!world.first()) return;
   write_file(o.out, to_csv(model, data, states));

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/line.hpp"
 #include "model/symmetric.hpp"
+#include "model/unconstrained.hpp"
 
 namespace mckean {
 namespace {
@@ -15,7 +15,7 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr std::size_t kFilters = 8, kFilterParticles = 1024;
 
-// "0.71 a - 0.71 b", of a direction on the line.
+// "0.71 a - 0.71 b", of a direction in unconstrained coordinates.
 std::string combination(const Model& model, const VectorXd& direction) {
   std::string text;
   for (Index p = 0; p < direction.size(); ++p) {
@@ -70,13 +70,13 @@ LikelihoodAverage likelihood_at(Workbench& bench, const std::string& group, int 
                                 const std::vector<double>& theta) {
   const std::size_t series = bench.problem.data().series.size();
   const std::string name = group + "likelihood";
-  const LikelihoodEstimator estimator(bench.model(), bench.problem.data(),
-                                      {.level = level,
-                                       .particles = std::max(kFilterParticles / 4, kFilterParticles / (1 + series / 8)),
-                                       .law_particles = kFilterParticles,
-                                       .seed = seed_of(bench.seed, name),
-                                       .unit = bench.problem.unit()});
-  LikelihoodAverage out = average_likelihood(estimator, theta, kFilters, bench.runner, name);
+  const std::uint64_t seed = seed_of(bench.seed, name);
+  const auto engine = make_engine("particles", bench.problem.problem(), {.level = level, .seed = seed});
+  AverageOptions options{.seed = seed, .repeats = kFilters, .group = name};
+  options.request.effort = {.level = level,
+                            .particles = std::max(kFilterParticles / 4, kFilterParticles / (1 + series / 8)),
+                            .law_particles = kFilterParticles};
+  LikelihoodAverage out = average_likelihood(*engine, theta, options, bench.runner);
   bench.particle_steps += out.particle_steps;
   return out;
 }

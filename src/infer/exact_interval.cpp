@@ -9,8 +9,8 @@
 
 #include "infer/profile.hpp"
 #include "infer/search/intervals.hpp"
-#include "model/line.hpp"
 #include "model/symmetric.hpp"
+#include "model/unconstrained.hpp"
 
 namespace mckean {
 namespace {
@@ -33,16 +33,21 @@ class Side {
     const ExactMaximum& top;        // on this level
     std::vector<std::size_t> held;  // at their bounds
     std::size_t parameter;
-    int sign;  // on the line
+    int sign;  // in unconstrained coordinates
   };
-  // The second is one level finer.
-  Side(const Quadrature& quadrature, const Quadrature& finer, Start start)
-      : quadrature_(quadrature), finer_(finer), start_(std::move(start)), last_(start_.top.theta) {
+  // The second request is one level finer.
+  Side(const Engine& engine, Request at, Request finer, Start start)
+      : engine_(engine),
+        at_(std::move(at)),
+        finer_(std::move(finer)),
+        start_(std::move(start)),
+        last_(start_.top.theta) {
     if (std::ranges::find(start_.held, start_.parameter) == start_.held.end()) start_.held.push_back(start_.parameter);
-    u_ = parameter().to_line(start_.top.theta[start_.parameter]);
+    u_ = parameter().unconstrained(start_.top.theta[start_.parameter]);
   }
 
-  // Where it has fallen by so much, from a first guess of the distance on the line; none where it does not.
+  // Where it has fallen by so much, from a first guess of the distance in unconstrained coordinates; none where it does
+  // not.
   std::optional<double> end(double by, double guess) {
     const double most = kFarthest * (std::abs(value(0)) + std::abs(parameter().start) + 1);
     double inner = 0, outer = guess, below = 0, above = 0;
@@ -68,64 +73,61 @@ class Side {
     return value(outer);
   }
 
-  // How far the profile has fallen at a distance on the line; infinite where there is no likelihood.
+  // How far the profile has fallen at a distance in unconstrained coordinates; infinite where there is no likelihood.
   double fall(double distance) {
     const auto known = falls_.find(distance);
     if (known != falls_.end()) return known->second;
-    return falls_[distance] = fall(quadrature_, distance, start_.top.loglik, last_);
+    return falls_[distance] = fall(at_, distance, start_.top.loglik, last_);
   }
 
-  // A distance on the line that is not far: the size of the parameter, a factor of e above a bound.
+  // A distance in unconstrained coordinates that is not far: the size of the parameter, a factor of e above a bound.
   double modest() const {
     const Parameter& p = parameter();
     const bool bounded = std::isfinite(p.lower) || std::isfinite(p.upper);
     return bounded ? 1 : std::max(std::abs(value(0)), p.start == 0 ? 0.5 : std::abs(p.start));
   }
 
-  std::uint64_t grid_steps() const { return grid_steps_; }
+  double work() const { return work_; }
 
  private:
-  const Parameter& parameter() const { return quadrature_.model().parameters()[start_.parameter]; }
-  double value(double distance) const { return parameter().from_line(u_ + start_.sign * distance); }
+  const Parameter& parameter() const { return engine_.parameters()[start_.parameter]; }
+  double value(double distance) const { return parameter().natural(u_ + start_.sign * distance); }
 
-  double fall(const Quadrature& quadrature, double distance, double top, std::vector<double>& from) {
+  double fall(const Request& request, double distance, double top, std::vector<double>& from) {
     std::vector<double> start = from;
     start[start_.parameter] = value(distance);
-    try {
-      const QuadratureMaximum at = maximise(
-          quadrature, start, {.most_iterations = kMostIterations, .tolerance = kTolerance, .held = start_.held});
-      grid_steps_ += at.grid_steps;
-      from = at.theta;
-      return std::max(0.0, top - at.loglik);
-    } catch (const NumericalError&) {
-      return std::numeric_limits<double>::infinity();
-    }
+    const auto at = maximise(
+        engine_, start,
+        {.request = request, .most_iterations = kMostIterations, .tolerance = kTolerance, .held = start_.held});
+    if (!at) return std::numeric_limits<double>::infinity();
+    work_ += at->work;
+    from = at->theta;
+    return std::max(0.0, top - at->loglik);
   }
 
   // An end that is Euler's: with steps half as long the likelihood has hardly fallen there.
   bool moves_out(double distance, double by) {
-    try {
-      const QuadratureMaximum top = maximise(finer_, start_.top.theta, {.tolerance = kTolerance});
-      grid_steps_ += top.grid_steps;
-      std::vector<double> from = last_;
-      return fall(finer_, distance, top.loglik, from) < kMovesOut * by;
-    } catch (const NumericalError&) {
-      return false;
-    }
+    const auto top = maximise(engine_, start_.top.theta, {.request = finer_, .tolerance = kTolerance});
+    if (!top) return false;
+    work_ += top->work;
+    std::vector<double> from = last_;
+    return fall(finer_, distance, top->loglik, from) < kMovesOut * by;
   }
 
-  Quadrature quadrature_, finer_;
+  const Engine& engine_;
+  Request at_, finer_;
   Start start_;
   double u_;
   std::vector<double> last_;  // the maximum over the others where it was last sought
   std::map<double, double> falls_;
-  std::uint64_t grid_steps_ = 0;
+  double work_ = 0;
 };
 
-// The covariance on the line of the parameters that are not held; none where the information is not positive definite.
+// The covariance in unconstrained coordinates of the parameters that are not held; none where the information is not
+// positive definite.
 std::optional<MatrixXd> covariance_of(const Model& model, const ExactMaximum& best,
                                       const std::vector<std::size_t>& held) {
-  const MatrixXd information = on_line(model, best.theta, best.information);
+  const MatrixXd information = unconstrained_information(model, best.theta, best.information);
   std::vector<Index> free;
   for (Index i = 0; i < information.rows(); ++i)
     if (std::ranges::find(held, static_cast<std::size_t>(i)) == held.end()) free.push_back(i);
@@ -150,7 +152,7 @@ class Intervals {
     const Model& model = bench_.model();
     out_.intervals.resize(out_.value.size());
     if (covariance_) {
-      const VectorXd slope = slopes(model, to_line(model, top_.best.theta));
+      const VectorXd slope = slopes(model.parameters(), unconstrained(model.parameters(), top_.best.theta));
       const MatrixXd natural = slope.asDiagonal() * *covariance_ * slope.asDiagonal();
       for (const auto& row : natural.rowwise()) out_.covariance.emplace_back(row.begin(), row.end());
     }
@@ -168,12 +170,12 @@ class Intervals {
   bool at_lower(std::size_t p) const {
     return std::abs(top_.best.theta[p] - parameter(p).lower) < std::abs(top_.best.theta[p] - parameter(p).upper);
   }
-  // θ grows with its coordinate on the line, except below an upper bound alone.
+  // θ grows with its coordinate in unconstrained coordinates, except below an upper bound alone.
   bool rising(std::size_t p) const { return std::isfinite(parameter(p).lower) || !std::isfinite(parameter(p).upper); }
   double spread(std::size_t p) const {
     const auto i = static_cast<Index>(p);
     return covariance_ ? std::sqrt((*covariance_)(i, i))
-                       : std::max(1.0, std::abs(parameter(p).to_line(top_.best.theta[p])));
+                       : std::max(1.0, std::abs(parameter(p).unconstrained(top_.best.theta[p])));
   }
 
   // One task for each end: its value, or NaN where there is none.
@@ -181,22 +183,22 @@ class Intervals {
     std::size_t parameter;
     bool upper;
   };
-  std::optional<double> find(const End& e, const Quadrature& quadrature, const Quadrature& finer,
-                             std::uint64_t& grid_steps) const {
+  std::optional<double> find(const End& e, const std::stop_token& stop, double& work) const {
     const std::size_t p = e.parameter;
-    Side side(quadrature, finer, {top_.sketch, top_.held, p, e.upper == rising(p) ? 1 : -1});
+    Side side(tasks_.engine(), tasks_.at(top_.sketch_level, stop), tasks_.at(top_.sketch_level + 1, stop),
+              {top_.sketch, top_.held, p, e.upper == rising(p) ? 1 : -1});
     std::optional<double> out;
     const double plain = std::min(kNormal95 * spread(p), side.modest());
     if (held(p)) {
       out = side.end(kOneSided, 1);
     } else if (covariance_ && plain == kNormal95 * spread(p) &&
                std::abs(side.fall(plain) / kFallOfInterval - 1) < kClose) {
-      const double u = parameter(p).to_line(top_.best.theta[p]);
-      out = parameter(p).from_line(u + (e.upper == rising(p) ? plain : -plain));
+      const double u = parameter(p).unconstrained(top_.best.theta[p]);
+      out = parameter(p).natural(u + (e.upper == rising(p) ? plain : -plain));
     } else {
       out = side.end(kFallOfInterval, plain);
     }
-    grid_steps = side.grid_steps();
+    work = side.work();
     return out;
   }
 
@@ -208,11 +210,10 @@ class Intervals {
     std::vector<Task> tasks;
     for (std::uint32_t i = 0; i < ends.size(); ++i) tasks.push_back({named_at("quadrature end", top_.best.theta), i});
     tasks_.check_time();
-    const Quadrature &quadrature = tasks_.at(top_.sketch_level), &finer = tasks_.at(top_.sketch_level + 1);
     const auto results = bench_.runner.run(tasks, [&](std::size_t i, const std::stop_token& stop) {
-      std::uint64_t grid_steps = 0;
-      const auto at = find(ends[i], quadrature.stopped_by(stop), finer.stopped_by(stop), grid_steps);
-      return std::vector<double>{at.value_or(std::nan("")), static_cast<double>(grid_steps)};
+      double work = 0;
+      const auto at = find(ends[i], stop, work);
+      return std::vector<double>{at.value_or(std::nan("")), work};
     });
     for (std::size_t i = 0; i < ends.size(); ++i) {
       bench_.particle_steps += static_cast<std::uint64_t>(results[i][1]);
@@ -237,7 +238,7 @@ class Intervals {
   void tell_free(std::size_t p) {
     Interval& interval = out_.intervals[p];
     if (interval.lower && interval.upper) {
-      const double u = parameter(p).to_line(top_.best.theta[p]);
+      const double u = parameter(p).unconstrained(top_.best.theta[p]);
       // Where the parabola says nothing of the interval, its half-width does.
       const double half = (*interval.upper - *interval.lower) / (2 * kNormal95);
       const double plain = std::abs(parameter(p).slope(u)) * spread(p);

@@ -14,10 +14,10 @@ using Eigen::Index, Eigen::MatrixXd;
 constexpr double kNone = -1;
 constexpr double kMostTimes = 10;
 
-// Grid steps, log-likelihood, whether it converged, the parameter at its bound, θ, the information, the message; grid
-// steps and the message alone where there is no likelihood.
-std::vector<double> packed(const QuadratureMaximum& m) {
-  std::vector<double> out{static_cast<double>(m.grid_steps), m.loglik, m.converged || m.flat ? 1.0 : 0.0,
+// Work, log-likelihood, whether it converged, the parameter at its bound, θ, the information, the message; none of the
+// work, and the message alone, where there is no likelihood.
+std::vector<double> packed(const Maximum& m) {
+  std::vector<double> out{m.work, m.loglik, m.converged || m.flat ? 1.0 : 0.0,
                           m.at_bound ? static_cast<double>(*m.at_bound) : kNone};
   out.insert(out.end(), m.theta.begin(), m.theta.end());
   out.insert(out.end(), m.information.data(), m.information.data() + m.information.size());
@@ -46,18 +46,10 @@ ExactMaximum unpacked(std::span<const double> v, Index n) {
 }
 }  // namespace
 
-const Quadrature& ExactTasks::at(int level) {
-  const auto known = made_.find(level);
-  if (known != made_.end()) return known->second;
-  Accuracy accuracy;
-  if (cost_) accuracy.total = kMostTimes * cost_->second * std::exp2(1.5 * (level - cost_->first));
-  return made_.emplace(level, Quadrature(bench_.model(), bench_.problem.data(), bench_.problem.unit(), level, accuracy))
-      .first->second;
-}
-
-void ExactTasks::set_cost(int level, double grid_steps) {
-  cost_ = {level, grid_steps};
-  made_.clear();
+Request ExactTasks::at(int level, std::stop_token stop) const {
+  Request out{.effort = {.level = level}, .stop = std::move(stop)};
+  if (cost_) out.most_work = kMostTimes * cost_->second * std::exp2(1.5 * (level - cost_->first));
+  return out;
 }
 
 void ExactTasks::check_time() {
@@ -67,17 +59,14 @@ void ExactTasks::check_time() {
 std::vector<ExactMaximum> ExactTasks::maximise(const std::string& group, int level,
                                                std::span<const ExactRequest> requests) {
   check_time();
-  const Quadrature& quadrature = at(level);
   std::vector<Task> tasks;
   for (std::uint32_t i = 0; i < requests.size(); ++i)
     tasks.push_back({fmt::format("quadrature {} level {}", group, level), i});
   const auto results = bench_.runner.run(tasks, [&](std::size_t i, std::stop_token stop) {
-    try {
-      return packed(mckean::maximise(quadrature.stopped_by(std::move(stop)), requests[i].start,
-                                     {.tolerance = requests[i].tolerance, .held = requests[i].held}));
-    } catch (const NumericalError& e) {
-      return failure(e.what());
-    }
+    const auto found = mckean::maximise(
+        engine_, requests[i].start,
+        {.request = at(level, std::move(stop)), .tolerance = requests[i].tolerance, .held = requests[i].held});
+    return found ? packed(*found) : failure(found.failure().message);
   });
   std::vector<ExactMaximum> out;
   for (const auto& v : results) {

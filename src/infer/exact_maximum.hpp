@@ -1,7 +1,5 @@
-// Maximisations of the exact likelihood as tasks.
+// Maximisations of an exact likelihood as tasks.
 #pragma once
-
-#include <map>
 
 #include "infer/maximise.hpp"
 #include "paper/probe.hpp"
@@ -28,11 +26,12 @@ struct ExactMaximum {
 
 class ExactTasks {
  public:
-  explicit ExactTasks(Workbench& bench) : bench_(bench) {}
+  ExactTasks(Workbench& bench, const Engine& engine) : bench_(bench), engine_(engine) {}
 
-  const Quadrature& at(int level);
+  const Engine& engine() const { return engine_; }
+  Request at(int level, std::stop_token stop = {}) const;
   // What one value cost on a level: elsewhere no more than so many times that, with the usual growth, is spent on one.
-  void set_cost(int level, double grid_steps);
+  void set_cost(int level, double work) { cost_ = {level, work}; }
   void check_time();  // throws search::OutOfTime where the time granted is used up
   std::vector<ExactMaximum> maximise(const std::string& group, int level, std::span<const ExactRequest>);
   ExactMaximum maximise(const std::string& group, int level, const ExactRequest& request) {
@@ -41,7 +40,7 @@ class ExactTasks {
 
  private:
   Workbench& bench_;
-  std::map<int, Quadrature> made_;
+  const Engine& engine_;
   std::optional<std::pair<int, double>> cost_;
 };
 }  // namespace mckean

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <limits>
 
-#include "infer/by_quadrature.hpp"
-#include "infer/by_search.hpp"
 #include "infer/checks.hpp"
-#include "model/line.hpp"
+#include "infer/exact_fit.hpp"
+#include "infer/noisy_fit.hpp"
 #include "model/symmetric.hpp"
+#include "model/unconstrained.hpp"
 
 namespace mckean {
 namespace {
@@ -35,7 +35,7 @@ std::size_t observed_values(const Data& data) {
 // The observed information at an estimate of `paper` or `single`, by Louis' identity.
 std::vector<Interval> intervals_at(Workbench& bench, const Place& place, std::vector<std::string>& warnings) {
   const std::vector<bool> none(static_cast<std::size_t>(place.u.size()), false), all(none.size(), true);
-  const auto theta = from_line(bench.model(), place.u);
+  const auto theta = natural(bench.model().parameters(), place.u);
   const Probe p =
       probe(bench, "information", std::span(&place, 1), {.chains = 8, .iterations = 60, .curvature = true})[0];
   if (!p.found) {
@@ -74,9 +74,9 @@ std::size_t needed(const EstimateSummary& summary, std::size_t n, double toleran
 }
 
 // Where an estimator of `paper` or `single` is looked at: by the better smoother, whatever the estimator uses.
-Place replicated_place(const Problem& problem, const EstimatorOptions& settings, int level,
+Place replicated_place(const ParticleProblem& problem, const EstimatorOptions& settings, int level,
                        const std::vector<double>& theta) {
-  Place p{to_line(problem.model(), theta), level, settings.chain};
+  Place p{unconstrained(problem.model().parameters(), theta), level, settings.chain};
   p.chain.burn_in = kBurnIn;
   p.chain.smoother = smoother_for(problem.model(), {});
   const std::size_t times = problem.schedule(level).grid.points.size();
@@ -146,14 +146,15 @@ FitResult fit_replicated(Workbench& bench, const FitPlan& given) {
   return out;
 }
 
-// Starts of further pilots: from the model's, up to a factor of e or a unit and a half to either side on the line.
+// Starts of further pilots: from the model's, up to a factor of e or a unit and a half to either side in unconstrained
+// coordinates.
 std::vector<double> another_start(const Model& model, const std::vector<double>& start, std::uint64_t seed,
                                   std::size_t k) {
   const Stream stream(seed_of(seed, "starts"), static_cast<std::uint32_t>(k), 0, Purpose::data);
-  VectorXd u = to_line(model, start);
+  VectorXd u = unconstrained(model.parameters(), start);
   for (Index p = 0; p < u.size(); ++p)
     u[p] += (2 * uniform(stream, 0, static_cast<std::uint32_t>(p)) - 1) * std::max(1.0, 0.75 * std::abs(u[p]));
-  return from_line(model, u);
+  return natural(model.parameters(), u);
 }
 
 // Pilots from all starts; the one with the highest likelihood, and a warning where others ended elsewhere.
@@ -169,7 +170,7 @@ Pilot best_pilot(Workbench& bench, const FitPlan& given, std::vector<std::string
     try {
       Pilot pilot = explore(bench, fmt::format("start {} ", k), o);
       likelihoods.push_back(likelihood_at(bench, fmt::format("start {} ", k), pilot.plan.highest,
-                                          from_line(bench.model(), pilot.maximum.u))
+                                          natural(bench.model().parameters(), pilot.maximum.u))
                                 .summary);
       pilots.push_back(std::move(pilot));
     } catch (const NumericalError& e) {
@@ -187,7 +188,7 @@ Pilot best_pilot(Workbench& bench, const FitPlan& given, std::vector<std::string
       warnings.push_back(
           fmt::format("another maximum, or no convergence: a start ended at {}, log-likelihood {:.6g} "
                       "(at the one reported {:.6g})",
-                      to_text(bench.model().parameters(), from_line(bench.model(), pilots[k].maximum.u)),
+                      to_text(bench.model().parameters(), natural(bench.model().parameters(), pilots[k].maximum.u)),
                       likelihoods[k].value, likelihoods[best].value));
   }
   return std::move(pilots[best]);
@@ -208,9 +209,9 @@ void tell(Workbench& bench, const Pilot& pilot) {
   d.push_back({"gamma", {step.gamma}});
   d.push_back({"n0", {step.n0}});
   d.push_back({"rho", {step.rho}});
-  d.push_back({"centre", from_line(bench.model(), plan.centre)});
-  d.push_back({"information_on_line", {information.data(), information.data() + information.size()}});
-  d.push_back({"target_on_line", {plan.target.begin(), plan.target.end()}});
+  d.push_back({"centre", natural(bench.model().parameters(), plan.centre)});
+  d.push_back({"unconstrained_information", {information.data(), information.data() + information.size()}});
+  d.push_back({"unconstrained_target", {plan.target.begin(), plan.target.end()}});
   bench.observer.decided("pilot", d);
 }
 
@@ -232,14 +233,14 @@ FitResult fit_stratified(Workbench& bench, const FitPlan& given) {
     plan.replicates = std::min(given.replicates.value_or(kUnconverged), kUnconverged);
   }
   plan.target = VectorXd::Constant(se.size(), std::numeric_limits<double>::infinity());
-  const VectorXd slope = slopes(model, plan.centre).cwiseAbs();
+  const VectorXd slope = slopes(model.parameters(), plan.centre).cwiseAbs();
   for (Index p = 0; p < se.size(); ++p)
     if (se[p] > 0) plan.target[p] = given.tolerance ? *given.tolerance / slope[p] : kShareOfError * se[p];
   tell(bench, pilot);
   const StratifiedResult found = estimate(bench, plan);
   out.warnings.insert(out.warnings.end(), found.warnings.begin(), found.warnings.end());
-  out.value = from_line(model, found.u);
-  const VectorXd at = slopes(model, found.u).cwiseAbs().cwiseProduct(found.mc_se);
+  out.value = natural(model.parameters(), found.u);
+  const VectorXd at = slopes(model.parameters(), found.u).cwiseAbs().cwiseProduct(found.mc_se);
   out.mc_se.assign(at.begin(), at.end());
   out.cells = found.cells;
   out.replicates = found.replicates, out.reprojections = found.reprojections;
@@ -260,10 +261,9 @@ std::vector<Interval> intervals(const Model& model, const std::vector<double>& t
   for (std::size_t p = 0; p < theta.size(); ++p) {
     if (!known[p]) continue;
     const Parameter& parameter = model.parameters()[p];
-    const double u = parameter.to_line(theta[p]),
+    const double u = parameter.unconstrained(theta[p]),
                  sd = std::sqrt(covariance(static_cast<Index>(p), static_cast<Index>(p)));
-    const double a = parameter.from_line(u - 1.959963984540054 * sd),
-                 b = parameter.from_line(u + 1.959963984540054 * sd);
+    const double a = parameter.natural(u - 1.959963984540054 * sd), b = parameter.natural(u + 1.959963984540054 * sd);
     out[p] = Interval{std::abs(parameter.slope(u)) * sd, std::min(a, b), std::max(a, b)};
   }
   return out;
@@ -271,11 +271,16 @@ std::vector<Interval> intervals(const Model& model, const std::vector<double>& t
 
 namespace {
 
-// By quadrature where that serves, else by the search.
+// By the engine that was asked for, else by the first that serves at a bearable cost.
 FitResult fit_by_likelihood(Workbench& bench, const FitPlan& given) {
-  if (given.engine != Engine::particles)
-    if (auto out = fit_by_quadrature(bench, given)) return std::move(*out);
-  return fit_by_search(bench, given);
+  const Problem& problem = bench.problem.problem();
+  for (const EngineKind& kind : engine_kinds()) {
+    if (given.engine == "auto" ? kind.refuses(problem).has_value() : given.engine != kind.name) continue;
+    const auto engine = make_engine(kind.name, problem, {.level = given.search.levels.first, .seed = given.seed});
+    if (!engine->exact()) return fit_by_search(bench, *engine, given);
+    if (auto out = fit_exactly(bench, *engine, given)) return std::move(*out);
+  }
+  throw NumericalError("no engine has a likelihood here");
 }
 }  // namespace
 
@@ -287,7 +292,7 @@ void precondition(Workbench& bench, EstimatorOptions& settings, std::vector<std:
 
 MatrixXd complete_data_scale(Workbench& bench, const ChainOptions& chain, int level,
                              std::vector<std::string>& warnings) {
-  const Place place{to_line(bench.model(), chain.start), level, chain};
+  const Place place{unconstrained(bench.model().parameters(), chain.start), level, chain};
   const Probe p = probe(bench, "scale", std::span(&place, 1), {.chains = 8, .iterations = 10})[0];
   if (!p.found)
     throw NumericalError(fmt::format("before the first replicate, the information at the start: {}", p.problem));
@@ -311,7 +316,7 @@ void require_enough(const Model& model, const Data& data) {
         data.source, values, values == 1 ? "" : "s", parameters));
 }
 
-FitResult fit(const Problem& problem, const FitPlan& given, TaskRunner& runner, FitObserver& observer) {
+FitResult fit(const ParticleProblem& problem, const FitPlan& given, TaskRunner& runner, FitObserver& observer) {
   require_enough(problem.model(), problem.data());
   Workbench bench{problem, runner, observer, given.seed};
   FitResult out = given.estimator == Estimator::search       ? fit_by_likelihood(bench, given)

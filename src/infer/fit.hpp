@@ -9,7 +9,7 @@ namespace mckean {
 
 // What a fit does, once all options are understood.
 struct FitPlan {
-  Engine engine = Engine::automatic;
+  std::string engine = "auto";
   Estimator estimator = Estimator::search;
   search::SearchOptions search;
   EstimatorOptions replicated;  // of paper and single
@@ -25,14 +25,16 @@ struct FitPlan {
 // Throws InputError.
 FitPlan plan_fit(const Model&, const FitOptions&);
 
-// The inverse of the complete-data information at the chain's start, on the line: steps of its size cannot overshoot.
-// Directions that it does not determine get the inverse of its diagonal, and a warning. Throws NumericalError.
+// The inverse of the complete-data information at the chain's start, in unconstrained coordinates: steps of its size
+// cannot overshoot. Directions that it does not determine get the inverse of its diagonal, and a warning. Throws
+// NumericalError.
 Eigen::MatrixXd complete_data_scale(Workbench&, const ChainOptions&, int level, std::vector<std::string>& warnings);
 
 // Sets the preconditioner of `paper` and `single` to that scale, unless it is given.
 void precondition(Workbench&, EstimatorOptions&, std::vector<std::string>& warnings);
 
-// 95 % intervals from the covariance of the parameters on the line, so that they respect bounds; none where not known.
+// 95 % intervals from the covariance of the parameters in unconstrained coordinates, so that they respect bounds; none
+// where not known.
 std::vector<Interval> intervals(const Model&, const std::vector<double>& theta, const Eigen::MatrixXd& covariance,
                                 const std::vector<bool>& known);
 
@@ -42,5 +44,5 @@ inline constexpr const char* kOutOfTime = "the time granted was used up before t
 void require_enough(const Model&, const Data&);
 
 // Throws InputError as above, NumericalError, and Stopped where the runner was asked to stop.
-FitResult fit(const Problem&, const FitPlan&, TaskRunner&, FitObserver&);
+FitResult fit(const ParticleProblem&, const FitPlan&, TaskRunner&, FitObserver&);
 }  // namespace mckean

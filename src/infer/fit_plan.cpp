@@ -1,8 +1,6 @@
 #include <limits>
 
-#include "engine/quadrature/quadrature.hpp"
 #include "infer/fit.hpp"
-#include "problem/support.hpp"
 
 namespace mckean {
 namespace {
@@ -97,20 +95,19 @@ FitPlan plan_fit(const Model& model, const FitOptions& o) {
   return plan;
 }
 
-void check_fit(const Model& model, const Data& data, const FitOptions& o) {
-  require_enough(model, data);
-  const FitPlan plan = plan_fit(model, o);
+void check_fit(const Problem& given, const FitOptions& o) {
+  require_enough(given.model(), given.data());
+  const FitPlan plan = plan_fit(given.model(), o);
   if (plan.estimator == Estimator::search) {
-    if (plan.engine == Engine::quadrature) {
-      const Quadrature refuses_what_it_cannot_do(model, data, o.unit, plan.search.levels.first);
-    }
-    check_support(model, data);
+    for (const EngineKind& kind : engine_kinds())
+      if (plan.engine == kind.name)
+        if (const auto why = kind.refuses(given)) throw InputError(*why);
     return;
   }
   const bool replicated = plan.estimator != Estimator::stratified;
   const auto [lowest, highest] = replicated ? std::pair(plan.replicated.lowest, plan.replicated.highest)
                                             : plan.pilot.levels.value_or(std::pair(kRankLevel, kRankLevel));
-  const Problem problem(model, data, o.unit, lowest, o.seed);
+  const ParticleProblem problem(given, lowest, o.seed);
   for (int l = lowest; l <= highest; ++l) {
     const std::size_t times = problem.schedule(l).grid.points.size();
     if (!o.particles.empty()) Rule(o.particles, "--particles").at(l, highest, times, 2);
@@ -119,9 +116,8 @@ void check_fit(const Model& model, const Data& data, const FitOptions& o) {
   if (replicated) MultilevelEstimator(problem, plan.replicated);
 }
 
-FitResult fit(const Model& model, const Data& data, const FitOptions& options, TaskRunner& runner,
-              FitObserver& observer) {
-  const FitPlan plan = plan_fit(model, options);
-  return fit(Problem(model, data, options.unit, rank_level(plan), options.seed), plan, runner, observer);
+FitResult fit(const Problem& problem, const FitOptions& options, TaskRunner& runner, FitObserver& observer) {
+  const FitPlan plan = plan_fit(problem.model(), options);
+  return fit(ParticleProblem(problem, rank_level(plan), options.seed), plan, runner, observer);
 }
 }  // namespace mckean

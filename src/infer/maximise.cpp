@@ -5,9 +5,10 @@
 #include <cmath>
 #include <optional>
 
-#include "infer/line.hpp"
-#include "model/line.hpp"
+#include "infer/unconstrained_point.hpp"
+#include "mckean/error.hpp"
 #include "model/symmetric.hpp"
+#include "model/unconstrained.hpp"
 
 namespace mckean {
 namespace {
@@ -22,7 +23,7 @@ constexpr int kTemperedSteps = 20;
 // The quadratic model around a point: −D H D = V Λ Vᵀ with D such that its diagonal is ±1.
 class Quadratic {
  public:
-  explicit Quadratic(const LinePoint& point) : scale_(point.u.size()) {
+  explicit Quadratic(const UnconstrainedPoint& point) : scale_(point.u.size()) {
     for (Eigen::Index i = 0; i < scale_.size(); ++i) {
       const double h = std::abs(point.hessian(i, i));
       scale_(i) = h > 0 ? 1 / std::sqrt(h) : 1;
@@ -63,40 +64,58 @@ class Quadratic {
 
 class Newton {
  public:
-  Newton(const Quadrature& quadrature, const std::vector<double>& start, const MaximiseOptions& options)
-      : quadrature_(quadrature), options_(options), start_(start) {}
+  Newton(const Engine& engine, const std::vector<double>& start, const MaximiseOptions& options)
+      : engine_(engine), options_(options), start_(start) {
+    check_start();
+  }
 
   // From a start that the observations contradict, first to the maximum of a tempered likelihood, and on from there.
-  QuadratureMaximum run() {
-    check_start();
-    VectorXd u = to_line(quadrature_.model(), start_);
-    while (temper_ > kLeastTemper && !quadrature_.plausible(start_, Quadrature::Order::value, temper_)) temper_ /= 4;
+  Result<Maximum> run() {
+    VectorXd u = unconstrained(engine_.parameters(), start_);
+    while (temper_ > kLeastTemper && !plausible()) temper_ /= 4;
     for (; temper_ < 1; temper_ *= 4) {
-      here_ = evaluate(u);
+      if (const auto failed = begin(u)) return *failed;
       for (int i = 0; i < kTemperedSteps && Quadratic(here_).length() > 0.1; ++i, ++best_.iterations)
         if (!climb(Quadratic(here_).step())) break;
       u = here_.u;
     }
     best_.message.clear();
-    here_ = evaluate(u);
+    if (const auto failed = begin(u)) return *failed;
     while (!finished(Quadratic(here_)) && climb(Quadratic(here_).step())) ++best_.iterations;
     best_.theta = here_.theta;
-    best_.loglik = here_.value.loglik;
-    best_.information = -here_.value.hessian;
-    if (Quadratic(here_).concave())
-      if (const auto covariance = inverse_if_positive(best_.information, kFlat))
-        best_.standard_error = covariance->diagonal().cwiseSqrt();
+    best_.loglik = here_.loglik;
+    best_.information = here_.information;
     return best_;
   }
 
  private:
   void check_start() const {
     for (std::size_t p = 0; p < start_.size(); ++p) {
-      const Parameter& parameter = quadrature_.model().parameters()[p];
+      const Parameter& parameter = engine_.parameters()[p];
       if (!(start_[p] >= parameter.lower && start_[p] <= parameter.upper))
         throw InputError(fmt::format("the start of '{}' is {}, which is not between its bounds {} and {}",
                                      parameter.name, start_[p], parameter.lower, parameter.upper));
     }
+  }
+
+  Request request() const {
+    Request out = options_.request;
+    out.effort.temper *= temper_;
+    return out;
+  }
+
+  bool plausible() const {
+    Request r = request();
+    r.accepts_implausible = false;
+    const Outcome at = engine_.at(start_, Order::value, {}, r);
+    return at || at.failure().code != Failure::Code::implausible;
+  }
+
+  std::optional<Failure> begin(const VectorXd& u) {
+    const auto at = evaluate(u);
+    if (!at) return at.failure();
+    here_ = *at;
+    return {};
   }
 
   bool finished(const Quadratic& quadratic) {
@@ -126,11 +145,11 @@ class Newton {
   bool climb(VectorXd step) {
     for (Eigen::Index i = 0; i < step.size(); ++i)  // no further than doubles the parameter
       step *= std::min(1.0, std::max(1.0, std::abs(here_.u(i))) / std::max(std::abs(step(i)), 1e-300));
-    const double noise = 1e-11 * (1 + std::abs(here_.value.loglik));
+    const double noise = 1e-11 * (1 + std::abs(here_.loglik));
     for (int halving = 0; halving < 50; ++halving, step *= 0.5) {
-      const auto there = attempt(here_.u + step);
+      const auto there = evaluate(here_.u + step);
       const double promised = 1e-4 * here_.gradient.dot(step);
-      if (!there || there->value.loglik < here_.value.loglik + promised - noise) continue;
+      if (!there || there->loglik < here_.loglik + promised - noise) continue;
       here_ = *there;
       return true;
     }
@@ -138,9 +157,11 @@ class Newton {
     return false;
   }
 
-  LinePoint evaluate(const VectorXd& u) {
-    LinePoint point = evaluate_on_line(quadrature_, u, temper_);
-    best_.grid_steps += point.value.grid_steps;
+  Result<UnconstrainedPoint> evaluate(const VectorXd& u) {
+    const auto found = evaluate_unconstrained(engine_, u, request());
+    if (!found) return found;
+    UnconstrainedPoint point = *found;
+    best_.work += point.work;
     for (const std::size_t p : options_.held) {  // as if the likelihood were highest here, so that no step moves it
       const auto held = static_cast<Eigen::Index>(p);
       point.gradient(held) = 0;
@@ -150,18 +171,11 @@ class Newton {
     return point;
   }
 
-  std::optional<LinePoint> attempt(const VectorXd& u) {
-    try {
-      return evaluate(u);
-    } catch (const NumericalError&) {
-      return {};  // no likelihood there
-    }
-  }
-
-  // On the line a maximum at a bound lies at infinity: the step stays long, while what is left to gain vanishes.
+  // In unconstrained coordinates a maximum at a bound lies at infinity: the step stays long, while what is left to gain
+  // vanishes.
   std::optional<std::size_t> active_bound(const VectorXd& step) const {
     for (Eigen::Index i = 0; i < step.size(); ++i) {
-      const Parameter& p = quadrature_.model().parameters()[static_cast<std::size_t>(i)];
+      const Parameter& p = engine_.parameters()[static_cast<std::size_t>(i)];
       if (!std::isfinite(p.lower) && !std::isfinite(p.upper)) continue;
       if (std::abs(step(i)) >= 0.5 && std::abs(here_.gradient(i)) <= 1e-6) return static_cast<std::size_t>(i);
     }
@@ -169,7 +183,7 @@ class Newton {
   }
 
   std::string bound_text(std::size_t i) const {
-    const Parameter& p = quadrature_.model().parameters()[i];
+    const Parameter& p = engine_.parameters()[i];
     const bool low = std::abs(here_.theta[i] - p.lower) < std::abs(here_.theta[i] - p.upper);
     return fmt::format("'{}' runs into its bound {}; fix it there, or move the bound", p.name, low ? p.lower : p.upper);
   }
@@ -177,22 +191,25 @@ class Newton {
   std::string direction(const VectorXd& v) const {
     std::string text;
     for (Eigen::Index i = 0; i < v.size(); ++i)
-      text += fmt::format("{}{} {:.3g}", i ? ", " : "(",
-                          quadrature_.model().parameters()[static_cast<std::size_t>(i)].name, v(i));
+      text += fmt::format("{}{} {:.3g}", i ? ", " : "(", engine_.parameters()[static_cast<std::size_t>(i)].name, v(i));
     return text + ")";
   }
 
-  const Quadrature& quadrature_;
+  const Engine& engine_;
   MaximiseOptions options_;
   std::vector<double> start_;
   double temper_ = 1;
-  LinePoint here_;
-  QuadratureMaximum best_;
+  UnconstrainedPoint here_;
+  Maximum best_;
 };
 }  // namespace
 
-QuadratureMaximum maximise(const Quadrature& quadrature, const std::vector<double>& start,
-                           const MaximiseOptions& options) {
-  return Newton(quadrature, start, options).run();
+VectorXd Maximum::standard_errors() const {
+  const auto covariance = inverse_if_positive(information, kFlat);
+  return covariance ? VectorXd(covariance->diagonal().cwiseSqrt()) : VectorXd();
+}
+
+Result<Maximum> maximise(const Engine& engine, const std::vector<double>& start, const MaximiseOptions& options) {
+  return Newton(engine, start, options).run();
 }
 }  // namespace mckean

@@ -7,8 +7,8 @@
 
 #include "infer/checks.hpp"
 #include "infer/maximise.hpp"
-#include "model/line.hpp"
 #include "model/symmetric.hpp"
+#include "model/unconstrained.hpp"
 
 namespace mckean {
 namespace {
@@ -38,7 +38,7 @@ void add_cubic(const VectorXd& nodes, Index k, double x, double factor, VectorXd
 struct Peak {
   VectorXd u;
   MatrixXd information;
-  std::optional<double> std_error;  // of the parameter, on the line
+  std::optional<double> std_error;  // of the parameter, in unconstrained coordinates
 };
 
 // The information about the others alone, inverted, and the direction in which their conditional maximum moves.
@@ -87,12 +87,13 @@ class Profiler {
   const Model& model() const { return bench_.model(); }
   const Parameter& parameter() const { return model().parameters()[options_.parameter]; }
 
-  // Evenly spaced on the line.
+  // Evenly spaced in unconstrained coordinates.
   VectorXd grid(const Peak& peak) const {
     double low = 0, high = 0;
     if (options_.range) {
-      low = parameter().to_line(options_.range->first), high = parameter().to_line(options_.range->second);
-      if (low > high) std::swap(low, high);  // a parameter with an upper bound only runs backwards on the line
+      low = parameter().unconstrained(options_.range->first), high = parameter().unconstrained(options_.range->second);
+      if (low > high)
+        std::swap(low, high);  // a parameter with an upper bound only runs backwards in unconstrained coordinates
     } else {
       if (!peak.std_error)
         throw NumericalError(
@@ -105,17 +106,24 @@ class Profiler {
   }
 
   void set_estimate(const Peak& peak) {
-    out_.estimate = from_line(model(), peak.u);
+    out_.estimate = natural(model().parameters(), peak.u);
     if (peak.std_error) out_.std_error = *peak.std_error * std::abs(parameter().slope(peak.u[p_]));
   }
 
   void by_quadrature() {
-    const Quadrature quadrature(model(), bench_.problem.data(), bench_.problem.unit(), options_.quadrature_level);
+    const auto engine = make_engine("quadrature", bench_.problem.problem());
+    const auto highest = [&](const std::vector<double>& start, std::vector<std::size_t> held, std::stop_token stop) {
+      const auto found = maximise(*engine, start,
+                                  {.request = {.effort = {.level = options_.quadrature_level}, .stop = std::move(stop)},
+                                   .held = std::move(held)});
+      if (!found) throw NumericalError(found.failure().message);
+      return *found;
+    };
     out_.level = options_.quadrature_level;
     const auto n = static_cast<Index>(model().parameters().size());
     // As numbers: grid steps, log-likelihood, θ, the information, the message.
-    const auto flat = [](const QuadratureMaximum& m) {
-      std::vector<double> v{static_cast<double>(m.grid_steps), m.loglik};
+    const auto flat = [](const Maximum& m) {
+      std::vector<double> v{m.work, m.loglik};
       v.insert(v.end(), m.theta.begin(), m.theta.end());
       v.insert(v.end(), m.information.data(), m.information.data() + m.information.size());
       append_text(m.message, v);
@@ -131,11 +139,11 @@ class Profiler {
     };
     const Task top{"profile maximum", 0};
     const auto best = bench_.runner.run(std::span(&top, 1), [&](std::size_t, std::stop_token stop) {
-      return flat(maximise(quadrature.stopped_by(std::move(stop)), model().start_values()));
+      return flat(highest(model().start_values(), {}, std::move(stop)));
     })[0];
     take(best, "at the maximum: ");
-    Peak peak{to_line(model(), theta_of(best)),
-              on_line(model(), theta_of(best), Eigen::Map<const MatrixXd>(best.data() + 2 + n, n, n)),
+    Peak peak{unconstrained(model().parameters(), theta_of(best)),
+              unconstrained_information(model(), theta_of(best), Eigen::Map<const MatrixXd>(best.data() + 2 + n, n, n)),
               {}};
     if (const auto covariance = inverse_if_positive(peak.information))
       peak.std_error = std::sqrt((*covariance)(p_, p_));
@@ -146,8 +154,8 @@ class Profiler {
     for (std::uint32_t k = 0; k < options_.points; ++k) tasks.push_back({"profile", k});
     const auto results = bench_.runner.run(tasks, [&](std::size_t k, std::stop_token stop) {
       const double away = nodes[static_cast<Index>(k)] - peak.u[p_];
-      return flat(maximise(quadrature.stopped_by(std::move(stop)), from_line(model(), peak.u + away * direction),
-                           {.held = {options_.parameter}}));
+      return flat(
+          highest(natural(model().parameters(), peak.u + away * direction), {options_.parameter}, std::move(stop)));
     });
     for (const auto& v : results) {
       out_.points.push_back({theta_of(v), v[1] - best[1], 0});
@@ -179,7 +187,7 @@ class Profiler {
       places.push_back({peak.u + (node - peak.u[p_]) * along.direction, out_.level, pilot.plan.chains.back()});
     const std::vector<Probe> probes = follow_ridge(places, along, iterations);
     integrate(peak, along.direction, nodes, probes);
-    for (std::size_t k = 0; k < places.size(); ++k) out_.points[k].theta = from_line(model(), places[k].u);
+    for (std::size_t k = 0; k < places.size(); ++k) out_.points[k].theta = natural(model().parameters(), places[k].u);
     // Those that only led from the estimate to the range are not shown.
     const auto first = static_cast<std::ptrdiff_t>(std::ranges::lower_bound(nodes, wanted[0]) - nodes.begin());
     out_.points.erase(out_.points.begin() + first + wanted.size(), out_.points.end());
@@ -219,7 +227,7 @@ class Profiler {
       for (std::size_t k = 0; k < places.size(); ++k) {
         if (!probes[k].found)
           throw NumericalError(fmt::format("at {}: {}; take a narrower --range",
-                                           to_text(model().parameters(), from_line(model(), places[k].u)),
+                                           to_text(model().parameters(), natural(model().parameters(), places[k].u)),
                                            probes[k].problem));
         const VectorXd step = along.others * probes[k].score;
         const double length = std::sqrt(std::max(0.0, step.dot(probes[k].score)));
@@ -262,10 +270,10 @@ class Profiler {
 
   void find_interval() {
     const Parameter& p = parameter();
-    const double top = p.to_line(out_.estimate[options_.parameter]);
+    const double top = p.unconstrained(out_.estimate[options_.parameter]);
     std::vector<std::pair<double, double>> roots{{top, 0}};  // u and signed root
     for (const ProfilePoint& point : out_.points) {
-      const double u = p.to_line(point.theta[options_.parameter]);
+      const double u = p.unconstrained(point.theta[options_.parameter]);
       if (std::abs(u - top) > 1e-12 * (1 + std::abs(top))) roots.emplace_back(u, signed_root(point.relative, u > top));
     }
     std::ranges::sort(roots);
@@ -274,7 +282,7 @@ class Profiler {
     const auto crossing = [&](auto a, auto end, double level) -> std::optional<double> {
       for (auto b = std::next(a); b != end; a = b++)
         if (std::abs(b->second) >= fall)
-          return p.from_line(a->first + (b->first - a->first) * (level - a->second) / (b->second - a->second));
+          return p.natural(a->first + (b->first - a->first) * (level - a->second) / (b->second - a->second));
       return {};
     };
     out_.upper = crossing(from, roots.end(), fall);
@@ -307,7 +315,8 @@ VectorXd integral_weights(const VectorXd& nodes, double from, double to) {
   return out;
 }
 
-Profile profile(const Problem& problem, const ProfileOptions& options, TaskRunner& runner, FitObserver& observer) {
+Profile profile(const ParticleProblem& problem, const ProfileOptions& options, TaskRunner& runner,
+                FitObserver& observer) {
   Workbench bench{problem, runner, observer, options.seed};
   return Profiler(bench, options).run();
 }

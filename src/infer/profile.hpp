@@ -1,9 +1,10 @@
 // The profile log-likelihood of one parameter: at each of its values, the maximum over all others.
 //
-// With I the information on the line, p the parameter and ω the others, the conditional maximum moves along
-// t = (1, −I_ωω⁻¹ I_ωp), and by the envelope theorem the profile has the slope tᵀ E H, which to first order does not
-// feel that ω is not quite at its conditional maximum. So scores at a few values, integrated, give the profile relative
-// to the maximum, in any dimension and with a known error. For one-dimensional states quadrature gives it exactly.
+// With I the information in unconstrained coordinates, p the parameter and ω the others, the conditional maximum moves
+// along t = (1, −I_ωω⁻¹ I_ωp), and by the envelope theorem the profile has the slope tᵀ E H, which to first order does
+// not feel that ω is not quite at its conditional maximum. So scores at a few values, integrated, give the profile
+// relative to the maximum, in any dimension and with a known error. For one-dimensional states quadrature gives it
+// exactly.
 #pragma once
 
 #include "mckean/smooth.hpp"
@@ -16,9 +17,10 @@ inline constexpr double kFallOfInterval = 1.920729410347062;  // half the 95 % q
 struct ProfileOptions {
   enum class Method { scores, quadrature } method = Method::scores;
   std::size_t parameter = 0;
-  std::size_t points = 9;                               // at least 2, evenly spaced on the line
-  std::optional<std::pair<double, double>> range = {};  // otherwise the estimate ± 3 standard errors on the line
-  PilotOptions pilot = {};                              // of scores
+  std::size_t points = 9;  // at least 2, evenly spaced in unconstrained coordinates
+  std::optional<std::pair<double, double>> range =
+      {};                   // otherwise the estimate ± 3 standard errors in unconstrained coordinates
+  PilotOptions pilot = {};  // of scores
   int quadrature_level = 5;
   std::uint64_t seed = 1;
 };
@@ -42,7 +44,7 @@ struct Profile {
 };
 
 // Throws InputError for a range outside the bounds, NumericalError, and Stopped.
-Profile profile(const Problem&, const ProfileOptions&, TaskRunner&, FitObserver&);
+Profile profile(const ParticleProblem&, const ProfileOptions&, TaskRunner&, FitObserver&);
 
 // ±√(−2 relative): nearly linear in the parameter, so that it is what to interpolate.
 double signed_root(double relative, bool above);

@@ -12,7 +12,7 @@ namespace {
 double log_distance(double distance) { return std::log(distance > 0 ? distance : 1e-3); }
 }  // namespace
 
-double Parameter::to_line(double theta) const {
+double Parameter::unconstrained(double theta) const {
   const bool below = std::isfinite(lower), above = std::isfinite(upper);
   if (below && above) return log_distance(theta - lower) - log_distance(upper - theta);
   if (below) return log_distance(theta - lower);
@@ -33,7 +33,7 @@ double unclamped(const Parameter& p, double u) {
 }
 }  // namespace
 
-double Parameter::from_line(double u) const {
+double Parameter::natural(double u) const {
   const double theta = unclamped(*this, u);
   if (theta <= lower) return std::nextafter(lower, upper);
   return theta >= upper ? std::nextafter(upper, lower) : theta;

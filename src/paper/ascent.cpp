@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/line.hpp"
 #include "model/symmetric.hpp"
+#include "model/unconstrained.hpp"
 
 namespace mckean {
 namespace {
@@ -16,7 +16,7 @@ constexpr double kAveraged = 1.0 / 3;  // of a chain, the last ones
 constexpr int kMostRounds = 24;
 constexpr double kExploded = -1, kImpossible = -2;
 
-// A step on the line, no longer than what the linearisation can be trusted for.
+// A step in unconstrained coordinates, no longer than what the linearisation can be trusted for.
 Eigen::VectorXd shortened(Eigen::VectorXd step, const Eigen::VectorXd& u, double trust) {
   double factor = 1;
   for (Eigen::Index p = 0; p < step.size(); ++p)
@@ -26,8 +26,8 @@ Eigen::VectorXd shortened(Eigen::VectorXd step, const Eigen::VectorXd& u, double
 
 class Climber {
  public:
-  Climber(const Problem& problem, const ChainOptions& options, ChainIdentity id, const std::vector<bool>& free)
-      : model_(problem.model()), chain_(problem, options, id), u_(to_line(model_, options.start)) {
+  Climber(const ParticleProblem& problem, const ChainOptions& options, ChainIdentity id, const std::vector<bool>& free)
+      : model_(problem.model()), chain_(problem, options, id), u_(unconstrained(model_.parameters(), options.start)) {
     free_.resize(u_.size());
     for (Eigen::Index p = 0; p < u_.size(); ++p) free_[p] = free[static_cast<std::size_t>(p)] ? 1 : 0;
   }
@@ -35,7 +35,7 @@ class Climber {
   void iterate() {
     try {
       const PathScore& s = chain_.advance(true);
-      const Eigen::VectorXd slope = slopes(model_, u_).cwiseProduct(free_);
+      const Eigen::VectorXd slope = slopes(model_.parameters(), u_).cwiseProduct(free_);
       const Eigen::VectorXd h = slope.cwiseProduct(Eigen::Map<const Eigen::VectorXd>(s.gradient.data(), u_.size()));
       const Eigen::MatrixXd information =
           slope.asDiagonal() * Eigen::Map<const Eigen::MatrixXd>(s.information.data(), u_.size(), u_.size()) *
@@ -49,7 +49,7 @@ class Climber {
       trust_ *= 0.3;  // the step went too far: half way back, and shorter ones from there
       u_ = last_good_ + 0.3 * (u_ - last_good_);
     }
-    chain_.place(from_line(model_, u_));
+    chain_.place(natural(model_.parameters(), u_));
   }
 
   const Eigen::VectorXd& u() const { return u_; }
@@ -63,7 +63,7 @@ class Climber {
   double trust_ = 0.5;
 };
 
-std::vector<double> climb_once(const Problem& problem, const ChainOptions& options, ChainIdentity id,
+std::vector<double> climb_once(const ParticleProblem& problem, const ChainOptions& options, ChainIdentity id,
                                std::size_t iterations, const std::vector<bool>& free) {
   Climber climber(problem, options, id, free);
   const auto averaged = static_cast<std::size_t>(std::ceil(kAveraged * static_cast<double>(iterations)));
@@ -84,7 +84,7 @@ struct Round {
 
 Round climb_round(Workbench& bench, const std::string& group, ChainOptions options, int level, const Eigen::VectorXd& u,
                   const std::vector<bool>& free) {
-  options.start = from_line(bench.model(), u);
+  options.start = natural(bench.model().parameters(), u);
   options.burn_in = kFirstPaths;
   const std::size_t iterations = affordable(bench.problem, {u, level, options}, kIterations);
   std::vector<Task> tasks;
@@ -113,7 +113,7 @@ Round climb_round(Workbench& bench, const std::string& group, ChainOptions optio
 
 // θ so close to a bound, in comparison with its start, that it will not come back.
 bool at_bound(const Parameter& p, double u) {
-  const double theta = p.from_line(u);
+  const double theta = p.natural(u);
   const double room = std::min(theta - p.lower, p.upper - theta),
                first = std::min(p.start - p.lower, p.upper - p.start);
   return std::isfinite(room) && room < 1e-4 * first;
@@ -123,7 +123,7 @@ bool at_bound(const Parameter& p, double u) {
 Ascent climb(Workbench& bench, const std::string& group, const ChainOptions& options, int level, int highest_level,
              std::vector<bool> free) {
   const Model& model = bench.model();
-  Ascent out{to_line(model, options.start), false, level, std::vector<bool>(free.size())};
+  Ascent out{unconstrained(model.parameters(), options.start), false, level, std::vector<bool>(free.size())};
   Eigen::VectorXd variance;
   for (int r = 0; r < kMostRounds && !out.arrived; ++r) {
     const Round round =
@@ -144,7 +144,7 @@ Ascent climb(Workbench& bench, const std::string& group, const ChainOptions& opt
     out.u = round.mean;
     variance = round.variance;
     bench.observer.message(
-        fmt::format("ascent, round {}: {}", r + 1, to_text(model.parameters(), from_line(model, out.u))));
+        fmt::format("ascent, round {}: {}", r + 1, to_text(model.parameters(), natural(model.parameters(), out.u))));
     for (std::size_t p = 0; p < free.size(); ++p)
       if (free[p] && at_bound(model.parameters()[p], out.u[static_cast<Eigen::Index>(p)]))
         free[p] = false, out.fixed[p] = true, out.arrived = false;

@@ -6,7 +6,7 @@
 namespace mckean {
 
 struct Ascent {
-  Eigen::VectorXd u;        // on the line
+  Eigen::VectorXd u;        // in unconstrained coordinates
   bool arrived = false;     // the last round moved no parameter by more than the noise
   int level = 0;            // at which the dynamics do not explode
   std::vector<bool> fixed;  // parameters that ran into a bound, and stay there

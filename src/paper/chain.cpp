@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "model/line.hpp"
+#include "model/unconstrained.hpp"
 #include "paper/rule.hpp"
 
 namespace mckean {
@@ -19,7 +19,7 @@ ChainOptions chain_options(const Model& model, std::optional<Smoother> smoother,
   return o;
 }
 
-ChainOptions held_chain(const Problem& problem, std::span<const double> theta, const SmoothOptions& o,
+ChainOptions held_chain(const ParticleProblem& problem, std::span<const double> theta, const SmoothOptions& o,
                         bool finite_difference) {
   const std::size_t times = problem.schedule(o.level).grid.points.size();
   ChainOptions out = chain_options(problem.model(), o.smoother, finite_difference, o.full_precision);
@@ -54,7 +54,7 @@ LawNoise score_law(const ChainIdentity& id, std::uint32_t n, const ChainOptions&
   return law_noise(id, n, o, Purpose::score_law_start, Purpose::score_law);
 }
 
-LawOptions law_options(const Problem& problem, const ChainOptions& o, Derivative derivative, double margin) {
+LawOptions law_options(const ParticleProblem& problem, const ChainOptions& o, Derivative derivative, double margin) {
   return {.particles = o.law_particles,
           .derivative = derivative,
           .precision = o.precision,
@@ -94,12 +94,13 @@ void with_context(const Model& model, const ChainOptions& o, const ChainIdentity
 }  // namespace
 
 Iterate::Iterate(const Model& model, const ChainOptions& options)
-    : model_(model), options_(options), start_(to_line(model, options.start)), u_(start_) {}
+    : model_(model), options_(options), start_(unconstrained(model.parameters(), options.start)), u_(start_) {}
 
-std::vector<double> Iterate::theta() const { return from_line(model_, u_); }
+std::vector<double> Iterate::theta() const { return natural(model_.parameters(), u_); }
 
 bool Iterate::move(std::size_t n, std::span<const double> score) {
-  Eigen::VectorXd h = Eigen::Map<const Eigen::VectorXd>(score.data(), u_.size()).cwiseProduct(slopes(model_, u_));
+  Eigen::VectorXd h =
+      Eigen::Map<const Eigen::VectorXd>(score.data(), u_.size()).cwiseProduct(slopes(model_.parameters(), u_));
   if (options_.precondition.size() > 0) h = options_.precondition * h;
   const Eigen::VectorXd before = u_;
   u_ += options_.step.at(n) * h;
@@ -114,7 +115,7 @@ bool Iterate::move(std::size_t n, std::span<const double> score) {
   return false;
 }
 
-void Iterate::place(std::span<const double> theta) { u_ = to_line(model_, theta); }
+void Iterate::place(std::span<const double> theta) { u_ = unconstrained(model_.parameters(), theta); }
 
 void Iterate::return_to_start(const std::string& reason) {
   if (++reprojections_ > kMostReprojections)
@@ -125,7 +126,7 @@ void Iterate::return_to_start(const std::string& reason) {
   u_ = start_;
 }
 
-Chain::Chain(const Problem& problem, const ChainOptions& options, ChainIdentity id)
+Chain::Chain(const ParticleProblem& problem, const ChainOptions& options, ChainIdentity id)
     : problem_(problem),
       options_(options),
       id_(id),
@@ -211,7 +212,7 @@ const PathScore& Chain::advance(bool hold) {
   return last_;
 }
 
-CoupledChain::CoupledChain(const Problem& problem, const ChainOptions& options, ChainIdentity id)
+CoupledChain::CoupledChain(const ParticleProblem& problem, const ChainOptions& options, ChainIdentity id)
     : problem_(problem),
       options_(options),
       id_(id),

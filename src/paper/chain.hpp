@@ -3,9 +3,10 @@
 
 #include <Eigen/Core>
 
+#include "engine/particles/kernel.hpp"
+#include "engine/particles/particle_problem.hpp"
 #include "engine/particles/score.hpp"
 #include "mckean/fit.hpp"
-#include "paper/problem.hpp"
 
 namespace mckean {
 
@@ -22,7 +23,7 @@ struct ChainOptions {
   // almost cancels. Off for the algorithms as printed.
   bool antithetic_laws = false;
   StepRule step{};
-  // In front of the score, on the line on which bounded parameters are unbounded; empty: the identity.
+  // In front of the score, in unconstrained coordinates; empty: the identity.
   Eigen::MatrixXd precondition{};
   std::vector<double> start{};  // θ_0
   std::stop_token stop{};       // asked before every iteration; then Stopped is thrown
@@ -31,10 +32,11 @@ struct ChainOptions {
 // At the model's start, with what a user decides of every kind of chain.
 ChainOptions chain_options(const Model&, std::optional<Smoother>, bool finite_difference, bool full_precision);
 // At θ, for chains that hold it.
-ChainOptions held_chain(const Problem&, std::span<const double> theta, const SmoothOptions&, bool finite_difference);
+ChainOptions held_chain(const ParticleProblem&, std::span<const double> theta, const SmoothOptions&,
+                        bool finite_difference);
 
-// θ on the line, moved by scores, inside a growing sequence of compact sets: leaving one returns it to the start and
-// enlarges the set, as does a θ at which the discretised dynamics explode.
+// θ in unconstrained coordinates, moved by scores, inside a growing sequence of compact sets: leaving one returns it to
+// the start and enlarges the set, as does a θ at which the discretised dynamics explode.
 class Iterate {
  public:
   Iterate(const Model&, const ChainOptions&);
@@ -62,7 +64,9 @@ struct ChainIdentity {
 
 class Chain {
  public:
-  Chain(const Problem&, const ChainOptions&, ChainIdentity);
+  Chain(const ParticleProblem&, const ChainOptions&, ChainIdentity);
+  Chain(const Chain&) = delete;  // the filter reads its schedule
+  Chain& operator=(const Chain&) = delete;
 
   // A new path at the present θ, its score by a fresh law, and θ moved by it (unless `hold`).
   const PathScore& advance(bool hold = false);
@@ -86,10 +90,10 @@ class Chain {
   void draw_paths(std::span<const double> theta);
   PathScore score_given(std::span<const double> theta, std::uint32_t law);
 
-  const Problem& problem_;
+  const ParticleProblem& problem_;
   ChainOptions options_;
   ChainIdentity id_;
-  const Schedule& schedule_;
+  Schedule schedule_;
   Iterate iterate_;
   ConditionalFilter filter_;
   Score score_;
@@ -102,7 +106,9 @@ class Chain {
 
 class CoupledChain {
  public:
-  CoupledChain(const Problem&, const ChainOptions&, ChainIdentity);  // levels id.level and id.level − 1
+  CoupledChain(const ParticleProblem&, const ChainOptions&, ChainIdentity);  // levels id.level and id.level − 1
+  CoupledChain(const CoupledChain&) = delete;
+  CoupledChain& operator=(const CoupledChain&) = delete;
   void advance();
   std::vector<double> fine() const { return fine_.theta(); }
   std::vector<double> coarse() const { return coarse_.theta(); }
@@ -119,10 +125,10 @@ class CoupledChain {
   void draw_paths();
   bool move();  // false: back at the start
 
-  const Problem& problem_;
+  const ParticleProblem& problem_;
   ChainOptions options_;
   ChainIdentity id_;
-  const Schedule &fine_schedule_, &coarse_schedule_;
+  Schedule fine_schedule_, coarse_schedule_;
   Iterate fine_, coarse_;
   CoupledFilter filter_;
   Score fine_score_, coarse_score_;

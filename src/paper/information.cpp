@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/line.hpp"
+#include "model/unconstrained.hpp"
 
 namespace mckean {
 namespace {
@@ -67,12 +67,13 @@ class Renewals {
   struct Point {
     double value, early = 0, late = 0;
   };
-  const Schedule& schedule_;
+  Schedule schedule_;
   std::vector<std::vector<Point>> series_;
 };
 }  // namespace
 
-HeldMoments hold(const Problem& problem, const ChainOptions& options, ChainIdentity id, const HoldOptions& held) {
+HeldMoments hold(const ParticleProblem& problem, const ChainOptions& options, ChainIdentity id,
+                 const HoldOptions& held) {
   Chain chain(problem, options, id);
   const auto n = static_cast<Eigen::Index>(options.start.size());
   const Eigen::MatrixXd zero = Eigen::MatrixXd::Zero(n, n);
@@ -114,8 +115,9 @@ Eigen::MatrixXd observed_information(const HeldMoments& m) {
   return m.curvature - (m.squares - m.score * m.score.transpose());
 }
 
-Eigen::MatrixXd on_line(const Model& model, std::span<const double> theta, const Eigen::MatrixXd& information) {
-  const Eigen::VectorXd slope = slopes(model, to_line(model, theta));
+Eigen::MatrixXd unconstrained_information(const Model& model, std::span<const double> theta,
+                                          const Eigen::MatrixXd& information) {
+  const Eigen::VectorXd slope = slopes(model.parameters(), unconstrained(model.parameters(), theta));
   return slope.asDiagonal() * information * slope.asDiagonal();
 }
 }  // namespace mckean

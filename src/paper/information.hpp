@@ -20,13 +20,14 @@ struct HeldMoments {
   double renewal = 0;         // share of iterations that renewed a path where that happens least; over all series
   std::uint64_t particle_steps = 0;
 };
-HeldMoments hold(const Problem&, const ChainOptions&, ChainIdentity, const HoldOptions&);
+HeldMoments hold(const ParticleProblem&, const ChainOptions&, ChainIdentity, const HoldOptions&);
 
 HeldMoments average(std::span<const HeldMoments>);
 
 // Louis: I = E[−∇² log p(x, y)] − Var(H), expectations under the smoother.
 Eigen::MatrixXd observed_information(const HeldMoments&);
 
-// The same on the line of unbounded parameters: J I J with J = dθ/du.
-Eigen::MatrixXd on_line(const Model&, std::span<const double> theta, const Eigen::MatrixXd& information);
+// The same in unconstrained coordinates of unbounded parameters: J I J with J = dθ/du.
+Eigen::MatrixXd unconstrained_information(const Model&, std::span<const double> theta,
+                                          const Eigen::MatrixXd& information);
 }  // namespace mckean

@@ -35,7 +35,7 @@ std::size_t pick(const std::vector<double>& probabilities, double u) {
 }
 }  // namespace
 
-MultilevelEstimator::MultilevelEstimator(const Problem& problem, const EstimatorOptions& options)
+MultilevelEstimator::MultilevelEstimator(const ParticleProblem& problem, const EstimatorOptions& options)
     : problem_(problem), options_(options) {
   for (int l = options.lowest; l <= options.highest; ++l) levels_.push_back(weight(options.level_weight, l));
   for (int p = 0; p <= options.most_p.value_or(kMostP); ++p) {

@@ -33,7 +33,7 @@ struct Replicate {
 
 class MultilevelEstimator {
  public:
-  MultilevelEstimator(const Problem&, const EstimatorOptions&);
+  MultilevelEstimator(const ParticleProblem&, const EstimatorOptions&);
 
   Replicate operator()(std::uint32_t replicate, std::stop_token = {}) const;
   double expected_cost(std::uint32_t replicate) const;  // particle-steps, roughly
@@ -46,7 +46,7 @@ class MultilevelEstimator {
  private:
   std::pair<int, int> draw_cell(std::uint32_t replicate) const;
 
-  const Problem& problem_;
+  const ParticleProblem& problem_;
   EstimatorOptions options_;
   std::vector<double> levels_, lengths_;  // probabilities
   std::vector<std::size_t> iterations_;   // T_p

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/line.hpp"
 #include "model/symmetric.hpp"
+#include "model/unconstrained.hpp"
 
 namespace mckean {
 namespace {
@@ -91,9 +91,9 @@ Look look_around(const std::vector<Probe>& probes, const MatrixXd& w) {
 }
 }  // namespace
 
-Maximum find_maximum(Workbench& bench, const std::string& group, Place place, const Probe& first,
-                     const std::vector<bool>& free) {
-  Maximum out;
+ScoreMaximum find_maximum(Workbench& bench, const std::string& group, Place place, const Probe& first,
+                          const std::vector<bool>& free) {
+  ScoreMaximum out;
   out.noise = MatrixXd::Zero(place.u.size(), place.u.size());
   // How much further along a direction the next points may be, where the information is small or unknown. Less each
   // time that they turn out to have been too far: the log-likelihood is no parabola.
@@ -104,7 +104,7 @@ Maximum find_maximum(Workbench& bench, const std::string& group, Place place, co
     out.u_error = out.information = out.noise;
     return out;
   }
-  Effort effort{.chains = kChains, .iterations = affordable(bench.problem, place, kIterations)};
+  ProbeEffort effort{.chains = kChains, .iterations = affordable(bench.problem, place, kIterations)};
   const double most_work = static_cast<double>(bench.particle_steps) + kMostWork;
   std::size_t looks = 0, failures = 0;
   for (int round = 0; round < kMostRounds; ++round) {
@@ -166,7 +166,8 @@ Maximum find_maximum(Workbench& bench, const std::string& group, Place place, co
     const bool wide =
         ((next - directions * scale.asDiagonal()).cwiseAbs().maxCoeff() > 0) && effort.iterations >= 3 * kIterations;
     bench.observer.message(fmt::format(
-        "maximum, round {}: {}; {}", round + 1, to_text(bench.model().parameters(), from_line(bench.model(), place.u)),
+        "maximum, round {}: {}; {}", round + 1,
+        to_text(bench.model().parameters(), natural(bench.model().parameters(), place.u)),
         known.empty()
             ? "no information seen yet"
             : fmt::format("a step of {:.2g} standard errors, which are known to {:.0f} %", step_length, 100 * worst)));

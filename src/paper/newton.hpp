@@ -10,10 +10,10 @@
 
 namespace mckean {
 
-struct Maximum {
-  Eigen::VectorXd u;            // where the score vanishes, on the line
+struct ScoreMaximum {
+  Eigen::VectorXd u;            // where the score vanishes, in unconstrained coordinates
   Eigen::MatrixXd u_error;      // covariance of its Monte Carlo error
-  Eigen::MatrixXd information;  // observed, on the line; of free parameters, zero elsewhere
+  Eigen::MatrixXd information;  // observed, in unconstrained coordinates; of free parameters, zero elsewhere
   Eigen::MatrixXd whitening;    // W with Wᵀ I W = 1: directions that the data determine, one a column
   // Directions that they do not: the information along them is not distinguished from zero.
   std::vector<Eigen::VectorXd> undetermined;
@@ -23,6 +23,6 @@ struct Maximum {
 };
 
 // `place` is the first guess and says how chains are run there. Throws NumericalError.
-Maximum find_maximum(Workbench&, const std::string& group, Place place, const Probe& first,
-                     const std::vector<bool>& free);
+ScoreMaximum find_maximum(Workbench&, const std::string& group, Place place, const Probe& first,
+                          const std::vector<bool>& free);
 }  // namespace mckean

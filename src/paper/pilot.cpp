@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/line.hpp"
 #include "model/symmetric.hpp"
+#include "model/unconstrained.hpp"
 
 namespace mckean {
 namespace {
@@ -32,7 +32,7 @@ std::size_t burn_in_for(double renewal) {
   return std::min(static_cast<std::size_t>(std::ceil(needed)), kMostBurnIn);
 }
 
-std::size_t steps_of(const Problem& problem, int level) { return problem.schedule(level).grid.points.size(); }
+std::size_t steps_of(const ParticleProblem& problem, int level) { return problem.schedule(level).grid.points.size(); }
 
 class Explorer {
  public:
@@ -125,7 +125,7 @@ class Explorer {
 
   // L: until what is left beyond it is not seen to exceed what is negligible; N likewise.
   void choose_levels(Place& place) {
-    const Maximum& m = out_.maximum;
+    const ScoreMaximum& m = out_.maximum;
     if (m.whitening.cols() == 0) return;
     const double v = noise();
     const auto iterations = static_cast<std::size_t>(std::clamp(70 * v, 64.0, 4000.0));
@@ -201,7 +201,7 @@ class Explorer {
   // The Monte Carlo error that is asked for, in standard errors.
   double wanted(const Place& place) const {
     if (!options_.tolerance || !out_.maximum.converged) return kNegligible;
-    const VectorXd se = standard_errors(), slope = slopes(bench_.model(), place.u).cwiseAbs();
+    const VectorXd se = standard_errors(), slope = slopes(bench_.model().parameters(), place.u).cwiseAbs();
     double share = kNegligible;
     for (Index p = 0; p < se.size(); ++p)
       if (se[p] > 0) share = std::min(share, *options_.tolerance / (slope[p] * se[p]));
@@ -267,7 +267,7 @@ Pilot explore(Workbench& bench, const std::string& group, const PilotOptions& op
   return Explorer(bench, group, options).run();
 }
 
-Biases biases(Workbench& bench, const std::string& group, const Place& place, const Maximum& maximum,
+Biases biases(Workbench& bench, const std::string& group, const Place& place, const ScoreMaximum& maximum,
               const std::optional<Probe>& here, const MatrixXd& u_error, std::size_t iterations) {
   const MatrixXd inverse = maximum.whitening * maximum.whitening.transpose();
   Probe own;

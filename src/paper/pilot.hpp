@@ -21,7 +21,7 @@ struct PilotOptions {
 };
 
 struct Pilot {
-  Maximum maximum;          // at level L, or extrapolated to it
+  ScoreMaximum maximum;     // at level L, or extrapolated to it
   StratifiedPlan plan;      // all but its target
   std::vector<bool> fixed;  // parameters at a bound
   bool arrived = false;
@@ -36,12 +36,12 @@ Pilot explore(Workbench&, const std::string& group, const PilotOptions&);
 // particles (from N and N/4, likewise). Monte Carlo errors of both.
 struct Bias {
   bool known = false;
-  Eigen::VectorXd shift, error;  // on the line
+  Eigen::VectorXd shift, error;  // in unconstrained coordinates
 };
 struct Biases {
   Bias discretisation, law;
 };
 // `here`: the score at the place itself, or nothing if it is zero there but for `u_error`.
-Biases biases(Workbench&, const std::string& group, const Place&, const Maximum&, const std::optional<Probe>& here,
+Biases biases(Workbench&, const std::string& group, const Place&, const ScoreMaximum&, const std::optional<Probe>& here,
               const Eigen::MatrixXd& u_error, std::size_t iterations);
 }  // namespace mckean

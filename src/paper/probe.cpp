@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/line.hpp"
+#include "model/unconstrained.hpp"
 
 namespace mckean {
 
@@ -26,7 +26,7 @@ std::string text_from(std::span<const double> values, std::size_t first) {
 namespace {
 
 // Of one chain.
-double chain_cost(const Problem& problem, const Place& place, const Effort& effort) {
+double chain_cost(const ParticleProblem& problem, const Place& place, const ProbeEffort& effort) {
   const auto& grid = problem.schedule(place.level).grid;
   const double laws = effort.curvature ? 3 + 2.0 * static_cast<double>(place.u.size()) : 2;
   const double particles = static_cast<double>(place.chain.particles * problem.data().series.size()) +
@@ -63,9 +63,9 @@ HeldMoments moments(std::span<const double> values, Eigen::Index n) {
   return m;
 }
 
-Probe summarise(std::span<const HeldMoments> chains, const Effort& effort, const Eigen::VectorXd& slope) {
+Probe summarise(std::span<const HeldMoments> chains, const ProbeEffort& effort, const Eigen::VectorXd& slope) {
   const HeldMoments mean = average(chains);
-  const auto on_line = [&](const Eigen::MatrixXd& m) -> Eigen::MatrixXd {
+  const auto unconstrained_matrix = [&](const Eigen::MatrixXd& m) -> Eigen::MatrixXd {
     return slope.asDiagonal() * m * slope.asDiagonal();
   };
   const auto count = static_cast<double>(chains.size());
@@ -75,39 +75,39 @@ Probe summarise(std::span<const HeldMoments> chains, const Effort& effort, const
   return {.found = true,
           .problem = {},
           .score = slope.cwiseProduct(mean.score),
-          .score_error = on_line(spread),
-          .complete = on_line(mean.complete),
-          .louis = on_line(observed_information(mean)),
-          .law_noise = on_line(mean.law_noise),
-          .path_noise = on_line(mean.squares - mean.score * mean.score.transpose() - mean.law_noise),
+          .score_error = unconstrained_matrix(spread),
+          .complete = unconstrained_matrix(mean.complete),
+          .louis = unconstrained_matrix(observed_information(mean)),
+          .law_noise = unconstrained_matrix(mean.law_noise),
+          .path_noise = unconstrained_matrix(mean.squares - mean.score * mean.score.transpose() - mean.law_noise),
           .renewal = mean.renewal,
           .iterations = chains.size() * effort.iterations};
 }
 }  // namespace
 
-double expected_cost(const Problem& problem, const Place& place, const Effort& effort) {
+double expected_cost(const ParticleProblem& problem, const Place& place, const ProbeEffort& effort) {
   return static_cast<double>(effort.chains) * chain_cost(problem, place, effort);
 }
 
-std::size_t affordable(const Problem& problem, const Place& place, std::size_t wanted) {
+std::size_t affordable(const ParticleProblem& problem, const Place& place, std::size_t wanted) {
   constexpr double kLong = 4e5;  // particle-steps of an iteration
   const double one = chain_cost(problem, place, {.iterations = 1}) / static_cast<double>(1 + place.chain.burn_in);
   return static_cast<std::size_t>(std::ceil(static_cast<double>(wanted) * std::clamp(kLong / one, 0.4, 1.0)));
 }
 
 std::vector<Probe> probe(Workbench& bench, const std::string& group, std::span<const Place> places,
-                         const Effort& effort) {
+                         const ProbeEffort& effort) {
   const auto name = [&](std::size_t k) { return fmt::format("{} {}", group, k); };
   std::vector<Task> tasks;
   for (std::size_t k = 0; k < places.size(); ++k)
     for (std::size_t c = 0; c < effort.chains; ++c)
-      tasks.push_back({named_at(name(k), from_line(bench.model(), places[k].u)), static_cast<std::uint32_t>(c),
-                       chain_cost(bench.problem, places[k], effort)});
+      tasks.push_back({named_at(name(k), natural(bench.model().parameters(), places[k].u)),
+                       static_cast<std::uint32_t>(c), chain_cost(bench.problem, places[k], effort)});
   const auto results = bench.runner.run(tasks, [&](std::size_t position, std::stop_token stop) {
     const std::size_t k = position / effort.chains;
     const Place& place = places[k];
     ChainOptions chain = place.chain;
-    chain.start = from_line(bench.model(), place.u);
+    chain.start = natural(bench.model().parameters(), place.u);
     chain.stop = std::move(stop);
     try {
       return flat(hold(bench.problem, chain, {seed_of(bench.seed, name(k)), tasks[position].index, place.level},
@@ -129,7 +129,8 @@ std::vector<Probe> probe(Workbench& bench, const std::string& group, std::span<c
       chains.push_back(moments(values, places[k].u.size()));
       bench.particle_steps += chains.back().particle_steps;
     }
-    out.push_back(failed.problem.empty() ? summarise(chains, effort, slopes(bench.model(), places[k].u)) : failed);
+    out.push_back(failed.problem.empty() ? summarise(chains, effort, slopes(bench.model().parameters(), places[k].u))
+                                         : failed);
   }
   return out;
 }

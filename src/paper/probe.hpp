@@ -8,7 +8,7 @@ namespace mckean {
 
 // What all parts of a fit share.
 struct Workbench {
-  const Problem& problem;
+  const ParticleProblem& problem;
   TaskRunner& runner;
   FitObserver& observer;
   std::uint64_t seed;
@@ -27,12 +27,12 @@ std::string text_from(std::span<const double> values, std::size_t first);
 
 // Where to look, and how finely.
 struct Place {
-  Eigen::VectorXd u;  // on the line
+  Eigen::VectorXd u;  // in unconstrained coordinates
   int level;
   ChainOptions chain;  // its start is set from u
 };
 
-struct Effort {
+struct ProbeEffort {
   std::size_t chains = 8, iterations = 30;
   bool curvature = false;
 };
@@ -40,7 +40,7 @@ struct Effort {
 struct Probe {
   bool found = false;           // false: the dynamics explode there, or no particle explains the data
   std::string problem;          // why not
-  Eigen::VectorXd score;        // E H, on the line, as everything here
+  Eigen::VectorXd score;        // E H, in unconstrained coordinates, as everything here
   Eigen::MatrixXd score_error;  // covariance of that mean, from the spread of the chains
   Eigen::MatrixXd complete;     // complete-data information
   Eigen::MatrixXd louis;        // observed information by Louis' identity, where curvature was asked for
@@ -54,14 +54,14 @@ struct Probe {
 };
 
 // In particle-steps, of one place.
-double expected_cost(const Problem&, const Place&, const Effort&);
+double expected_cost(const ParticleProblem&, const Place&, const ProbeEffort&);
 
 // As many iterations as wanted, or fewer (down to 40 %) where each is so long, with many series or fine steps, that it
 // also tells much.
-std::size_t affordable(const Problem&, const Place&, std::size_t wanted);
+std::size_t affordable(const ParticleProblem&, const Place&, std::size_t wanted);
 
 // All places in one batch of tasks, named `group`, their number and where they are.
-std::vector<Probe> probe(Workbench&, const std::string& group, std::span<const Place>, const Effort&);
+std::vector<Probe> probe(Workbench&, const std::string& group, std::span<const Place>, const ProbeEffort&);
 
 // One from several at the same place.
 Probe combine(const Probe&, const Probe&);

@@ -7,9 +7,9 @@
 namespace mckean {
 
 // The result of a task: particle-steps, then the score.
-ScoreEstimate estimate_score(const Model& model, const Data& data, std::span<const double> theta, const ScoreOptions& o,
+ScoreEstimate estimate_score(const Problem& of, std::span<const double> theta, const ScoreOptions& o,
                              TaskRunner& runner) {
-  const Problem problem(model, data, o.unit, o.level, o.seed);
+  const ParticleProblem problem(of, o.level, o.seed);
   const ChainOptions chain = held_chain(problem, theta, o, o.finite_difference);
   std::vector<Task> tasks;
   for (std::uint32_t r = 0; r < o.chains; ++r) tasks.push_back({"score", r});

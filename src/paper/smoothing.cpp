@@ -8,7 +8,7 @@ namespace mckean {
 namespace {
 
 // The draws of one chain, after its particle-steps: iteration by iteration, series by series, row by row.
-std::vector<double> draw_chain(const Problem& problem, const ChainOptions& options, ChainIdentity id,
+std::vector<double> draw_chain(const ParticleProblem& problem, const ChainOptions& options, ChainIdentity id,
                                std::size_t iterations) {
   const Schedule& schedule = problem.schedule(id.level);
   Chain chain(problem, options, id);
@@ -23,7 +23,7 @@ std::vector<double> draw_chain(const Problem& problem, const ChainOptions& optio
   return out;
 }
 
-SmoothedDraws sorted_out(const Problem& problem, int level, std::span<const double> values) {
+SmoothedDraws sorted_out(const ParticleProblem& problem, int level, std::span<const double> values) {
   const Data& data = problem.data();
   const Schedule& schedule = problem.schedule(level);
   const std::size_t dimension = problem.model().dimension();
@@ -37,7 +37,7 @@ SmoothedDraws sorted_out(const Problem& problem, int level, std::span<const doub
 }
 }  // namespace
 
-SmoothedChains draw_smoothed(const Problem& problem, const ChainOptions& options, std::uint64_t seed, int level,
+SmoothedChains draw_smoothed(const ParticleProblem& problem, const ChainOptions& options, std::uint64_t seed, int level,
                              std::size_t chains, std::size_t iterations, TaskRunner& runner) {
   std::vector<Task> tasks;
   for (std::uint32_t r = 0; r < chains; ++r) tasks.push_back({"smooth", r});
@@ -64,18 +64,18 @@ std::vector<double> all_draws(const SmoothedChains& chains, std::size_t series, 
   return out;
 }
 
-SmoothedStates smooth(const Model& model, const Data& data, std::span<const double> theta, const SmoothOptions& o,
-                      TaskRunner& runner) {
-  const Problem problem(model, data, o.unit, o.level, o.seed);
+SmoothedStates smooth(const Problem& of, std::span<const double> theta, const SmoothOptions& o, TaskRunner& runner) {
+  const ParticleProblem problem(of, o.level, o.seed);
   const ChainOptions chain = held_chain(problem, theta, o, false);
   const SmoothedChains chains = draw_smoothed(problem, chain, o.seed, o.level, o.chains, o.iterations, runner);
   SmoothedStates out;
   out.particles = chain.particles, out.law_particles = chain.law_particles;
   out.particle_steps = chains.particle_steps;
-  for (std::size_t s = 0; s < data.series.size(); ++s) {
-    out.at.emplace_back(model.dimension());
-    for (std::size_t c = 0; c < model.dimension(); ++c)
-      for (std::size_t row = 0; row < data.series[s].times.size(); ++row)
+  const std::size_t d = of.model().dimension();
+  for (std::size_t s = 0; s < of.data().series.size(); ++s) {
+    out.at.emplace_back(d);
+    for (std::size_t c = 0; c < d; ++c)
+      for (std::size_t row = 0; row < of.data().series[s].times.size(); ++row)
         out.at[s][c].push_back(summarise_draws(all_draws(chains, s, c, row)));
   }
   return out;

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "model/line.hpp"
+#include "model/unconstrained.hpp"
 
 namespace mckean {
 namespace {
@@ -28,7 +28,7 @@ constexpr std::size_t kChunks = 4, kLeastInChunk = 32;
 
 std::string group_name(int level, int p) { return fmt::format("cell {} {}", level, p); }
 
-double replicate_cost(const Problem& problem, const StratifiedPlan& plan, int level, int p, bool coupled) {
+double replicate_cost(const ParticleProblem& problem, const StratifiedPlan& plan, int level, int p, bool coupled) {
   const ChainOptions& o = plan.chains[static_cast<std::size_t>(level - plan.lowest)];
   const double particles = static_cast<double>(o.particles * problem.data().series.size() + 2 * o.law_particles);
   return particles *
@@ -45,11 +45,11 @@ struct Outcome {
       : particle_steps(v[0]), reprojections(v[1]), difference(v.data() + 2, static_cast<Index>(v.size()) - 2) {}
 };
 
-std::vector<double> run_chain(const Problem& problem, const StratifiedPlan& plan, ChainIdentity id, bool coupled, int p,
-                              std::stop_token stop) {
+std::vector<double> run_chain(const ParticleProblem& problem, const StratifiedPlan& plan, ChainIdentity id,
+                              bool coupled, int p, std::stop_token stop) {
   const Model& model = problem.model();
   ChainOptions options = plan.chains[static_cast<std::size_t>(id.level - plan.lowest)];
-  options.start = from_line(model, plan.centre);
+  options.start = natural(model.parameters(), plan.centre);
   options.stop = std::move(stop);
   const auto at = static_cast<std::size_t>(p);
   const std::size_t half = p > 0 ? plan.lengths[at - 1] : 0, full = plan.lengths[at];
@@ -69,10 +69,12 @@ std::vector<double> run_chain(const Problem& problem, const StratifiedPlan& plan
   };
   if (coupled) {
     CoupledChain chain(problem, options, id);
-    run(chain, [&]() -> VectorXd { return to_line(model, chain.fine()) - to_line(model, chain.coarse()); });
+    run(chain, [&]() -> VectorXd {
+      return unconstrained(model.parameters(), chain.fine()) - unconstrained(model.parameters(), chain.coarse());
+    });
   } else {
     Chain chain(problem, options, id);
-    run(chain, [&]() -> VectorXd { return to_line(model, chain.theta()) - plan.centre; });
+    run(chain, [&]() -> VectorXd { return unconstrained(model.parameters(), chain.theta()) - plan.centre; });
   }
   return out;
 }
@@ -275,8 +277,8 @@ class Main {
     progress.phase = "main";
     progress.done = static_cast<double>(now.particle_steps);
     progress.planned = std::max(planned_, progress.done);
-    progress.estimate = from_line(bench_.model(), now.u);
-    const VectorXd slope = slopes(bench_.model(), now.u).cwiseAbs();
+    progress.estimate = natural(bench_.model().parameters(), now.u);
+    const VectorXd slope = slopes(bench_.model().parameters(), now.u).cwiseAbs();
     for (Index p = 0; p < slope.size(); ++p) {
       progress.mc_se.push_back(slope[p] * now.mc_se[p]);
       progress.target.push_back(slope[p] * plan_.target[p]);
@@ -298,7 +300,7 @@ class Main {
     }
     out.mc_se = variance.cwiseSqrt();
     out.out_of_time = out_of_time_;
-    const VectorXd slope = slopes(bench_.model(), out.u);
+    const VectorXd slope = slopes(bench_.model().parameters(), out.u);
     for (const Stratum& s : strata_) {
       const VectorXd mean = slope.cwiseProduct(s.mean(share)), sd = slope.cwiseAbs().cwiseProduct(s.sd());
       out.cells.push_back({s.level,
@@ -337,8 +339,8 @@ class Main {
 };
 }  // namespace
 
-std::vector<double> cell_replicate(const Problem& problem, const StratifiedPlan& plan, std::uint64_t seed, int level,
-                                   int p, std::uint32_t index, std::stop_token stop) {
+std::vector<double> cell_replicate(const ParticleProblem& problem, const StratifiedPlan& plan, std::uint64_t seed,
+                                   int level, int p, std::uint32_t index, std::stop_token stop) {
   return run_chain(problem, plan, {seed_of(seed, group_name(level, p)), index, level}, level > plan.lowest, p,
                    std::move(stop));
 }

@@ -4,10 +4,11 @@
 //   u_★ ≈ u_c + Σ_{l, p} E D(l, p),   D(l_min, 0) = d^{T_0},   D(l_min, p) = d^{T_p} − d^{T_{p−1}},
 //   d^n = (u^n − u_c) / (1 − κ_n),   κ_n = Π_{k ≤ n} (1 − γ_k),
 //   D(l, ·) the same with the difference of the two levels of Procedure 2 in place of u^n − u_c,
-// on the line. Chains start at u_c, with γ_n = 1/(n0 + n) times the inverse observed information, so that
-// u^n is about the average of n Newton steps from u_c, weighted with u_c itself, of which κ_n = n0/(n0 + n) is kept.
-// d^n is without that weight: where the score is linear it is the average of n Newton steps, and unbiased for every n.
-// So D(l_min, 0) has almost all there is to know: p > 0 is there for those who want to see that nothing is left.
+// in unconstrained coordinates. Chains start at u_c, with γ_n = 1/(n0 + n) times the inverse observed information, so
+// that u^n is about the average of n Newton steps from u_c, weighted with u_c itself, of which κ_n = n0/(n0 + n) is
+// kept. d^n is without that weight: where the score is linear it is the average of n Newton steps, and unbiased for
+// every n. So D(l_min, 0) has almost all there is to know: p > 0 is there for those who want to see that nothing is
+// left.
 #pragma once
 
 #include "paper/multilevel.hpp"
@@ -26,7 +27,7 @@ struct StratifiedPlan {
 };
 
 struct StratifiedResult {
-  Eigen::VectorXd u, mc_se;  // on the line
+  Eigen::VectorXd u, mc_se;  // in unconstrained coordinates
   std::vector<Cell> cells;   // means and standard deviations in units of θ, to first order
   std::uint64_t particle_steps = 0;
   std::size_t replicates = 0, reprojections = 0;
@@ -34,8 +35,8 @@ struct StratifiedResult {
   std::vector<std::string> warnings;
 };
 
-// Replicate `index` of a cell, on the line; a pure function of (seed, level, p, index).
-std::vector<double> cell_replicate(const Problem&, const StratifiedPlan&, std::uint64_t seed, int level, int p,
+// Replicate `index` of a cell, in unconstrained coordinates; a pure function of (seed, level, p, index).
+std::vector<double> cell_replicate(const ParticleProblem&, const StratifiedPlan&, std::uint64_t seed, int level, int p,
                                    std::uint32_t index, std::stop_token);
 
 StratifiedResult estimate(Workbench&, const StratifiedPlan&);

@@ -11,7 +11,7 @@ constexpr std::size_t kMostParticles = 128, kMostLaw = 512, kFewestParticles = 3
 constexpr std::size_t kMostDraws = 20'000'000;  // that are kept
 }  // namespace
 
-Work::Work(const Problem& problem, bool tangents) {
+Work::Work(const ParticleProblem& problem, bool tangents) {
   const System& system = problem.system();
   const auto d = system.dynamics(system.ranks()[problem.first_rank()], tangents);
   const double noise = kNormal * static_cast<double>(d->sources);
@@ -26,14 +26,15 @@ Work::Work(const Problem& problem, bool tangents) {
 double Work::law(std::size_t n) const { return law_ + law_pair_ * static_cast<double>(n); }
 double Work::filter(std::size_t n) const { return filter_ + filter_pair_ * static_cast<double>(n); }
 
-double Work::iteration(const Problem& problem, int level, std::size_t particles, std::size_t law_particles) const {
+double Work::iteration(const ParticleProblem& problem, int level, std::size_t particles,
+                       std::size_t law_particles) const {
   const double series = static_cast<double>(problem.data().series.size());
   const double steps = static_cast<double>(problem.schedule(level).grid.steps());
   return steps * (static_cast<double>(law_particles) * law(law_particles) +
                   series * static_cast<double>(particles) * filter(law_particles));
 }
 
-std::optional<SmoothingPlan> plan_smoothing(const Problem& problem, int level, std::size_t particles,
+std::optional<SmoothingPlan> plan_smoothing(const ParticleProblem& problem, int level, std::size_t particles,
                                             std::size_t law_particles) {
   const Work work(problem, false);
   std::size_t rows = 0;

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "paper/problem.hpp"
+#include "engine/particles/particle_problem.hpp"
 
 namespace mckean::report {
 
@@ -14,11 +14,11 @@ inline constexpr double kSmoothingWork = 2e9, kLikelihoodWork = 2e9, kFilterWork
 // Operations of one Euler step of one particle.
 class Work {
  public:
-  Work(const Problem&, bool tangents);
+  Work(const ParticleProblem&, bool tangents);
   double law(std::size_t law_particles) const;     // of a law of so many
   double filter(std::size_t law_particles) const;  // of one that reads such a law
   // One iteration of a chain over the whole grid of a level.
-  double iteration(const Problem&, int level, std::size_t particles, std::size_t law_particles) const;
+  double iteration(const ParticleProblem&, int level, std::size_t particles, std::size_t law_particles) const;
 
  private:
   double law_ = 0, filter_ = 0, law_pair_ = 0, filter_pair_ = 0;
@@ -30,6 +30,6 @@ struct SmoothingPlan {
   std::size_t chains = 4, burn_in = 15;
 };
 // As near to the run's own numbers as can be afforded; nothing where even the coarsest is too much.
-std::optional<SmoothingPlan> plan_smoothing(const Problem&, int level, std::size_t particles,
+std::optional<SmoothingPlan> plan_smoothing(const ParticleProblem&, int level, std::size_t particles,
                                             std::size_t law_particles);
 }  // namespace mckean::report

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/line.hpp"
+#include "model/unconstrained.hpp"
 #include "report/thin.hpp"
 
 namespace mckean::report {
@@ -84,8 +84,8 @@ std::vector<Running> of_cells(const Input& input, const Facts& f, const VectorXd
         variance[p] += moments[c].variance_of_mean(static_cast<std::size_t>(p)) * for_few(moments[c].count());
       }
     }
-    const VectorXd error = slopes(input.model, u).cwiseAbs().cwiseProduct(variance.cwiseSqrt());
-    out.push_back({count, steps, from_line(input.model, u), {error.begin(), error.end()}});
+    const VectorXd error = slopes(input.model.parameters(), u).cwiseAbs().cwiseProduct(variance.cwiseSqrt());
+    out.push_back({count, steps, natural(input.model.parameters(), u), {error.begin(), error.end()}});
   }
   return out;
 }
@@ -96,6 +96,6 @@ std::vector<Running> convergence(const Input& input, const Facts& f) {
   const auto& notes = input.run["notes"];
   if (f.draws.empty() || !notes.contains("pilot") || !notes["pilot"].contains("centre")) return {};
   const auto centre = notes["pilot"]["centre"].get<std::vector<double>>();
-  return of_cells(input, f, to_line(input.model, centre));
+  return of_cells(input, f, unconstrained(input.model.parameters(), centre));
 }
 }  // namespace mckean::report

@@ -75,7 +75,7 @@ Smoothing smooth(const Context& c, const Data& data) {
   }
   try {
     const double unit = c.problem.schedule(c.facts.level).grid.unit;
-    const Problem problem(c.input.model, data, unit, c.facts.level, c.input.plan.seed);
+    const ParticleProblem problem({c.input.model, data, unit}, c.facts.level, c.input.plan.seed);
     out.plan = plan_smoothing(problem, c.facts.level, c.facts.particles, c.facts.law_particles);
     if (!out.plan) {
       out.problem = "it would take too long for a report; 'mckean smooth' computes it";

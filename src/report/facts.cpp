@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "infer/search/box.hpp"
-#include "model/line.hpp"
 #include "model/symmetric.hpp"
+#include "model/unconstrained.hpp"
 #include "paper/information.hpp"
 
 namespace mckean::report {
@@ -100,13 +100,12 @@ void Facts::read_engine(const Input& input) {
     search = !quadrature;
     return;
   }
-  quadrature = input.plan.engine == Engine::quadrature;
+  quadrature = input.plan.engine == "quadrature";
   input.store.for_each_task([&](const Store::Row& row) {
     const std::string& group = row.task.group;
     quadrature = quadrature || (group.starts_with("quadrature ") && !group.starts_with("quadrature cost"));
   });
-  search =
-      !quadrature && (input.plan.engine == Engine::particles || input.model.dimension() > 1 || !evaluations.empty());
+  search = !quadrature && (input.plan.engine == "particles" || input.model.dimension() > 1 || !evaluations.empty());
 }
 
 void Facts::read_place(const Input& input) {
@@ -134,8 +133,8 @@ void Facts::read_place(const Input& input) {
 void Facts::read_information(const Input& input) {
   const Json pilot = input.run["notes"].value("pilot", Json::object());
   const auto n = static_cast<Index>(theta.size());
-  if (pilot.contains("information_on_line")) {
-    const auto flat = numbers(pilot["information_on_line"]);
+  if (pilot.contains("unconstrained_information")) {
+    const auto flat = numbers(pilot["unconstrained_information"]);
     if (flat.size() == static_cast<std::size_t>(n * n)) information = Eigen::Map<const MatrixXd>(flat.data(), n, n);
     return;
   }
@@ -149,15 +148,15 @@ void Facts::read_information(const Input& input) {
   if (!part) return;
   MatrixXd all = MatrixXd::Zero(n, n);
   all(known, known) = *part;
-  information = on_line(input.model, theta, all);
+  information = unconstrained_information(input.model, theta, all);
 }
 
 void Facts::read_sizes(const Input& input) {
   constexpr std::size_t kParticles = 100, kLawParticles = 500;
   const Json result = finished ? input.run["result"] : Json::object();
   const bool stratified = input.plan.estimator == Estimator::stratified;
-  const std::optional<search::Effort> last =
-      search && !evaluations.empty() ? std::optional(evaluations.back().record.request.effort) : std::nullopt;
+  const std::optional<Effort> last =
+      search && !evaluations.empty() ? std::optional(evaluations.back().record.point.effort) : std::nullopt;
   const int asked = last         ? last->level
                     : !chains    ? input.plan.search.levels.first
                     : stratified ? input.plan.pilot.levels.value_or(std::pair(3, 3)).second
@@ -214,7 +213,7 @@ void Facts::read_cells(const Input& input) {
     return;
   }
   const Eigen::VectorXd slope = input.plan.estimator == Estimator::stratified
-                                    ? slopes(input.model, to_line(input.model, theta))
+                                    ? slopes(input.model.parameters(), unconstrained(input.model.parameters(), theta))
                                     : Eigen::VectorXd::Ones(static_cast<Index>(theta.size()));
   for (const CellDraws& d : draws) {
     Cell cell{d.level, d.p, d.difference.size(), {}, {}, 0};

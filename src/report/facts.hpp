@@ -28,7 +28,8 @@ struct Input {
 struct CellDraws {
   int level, p;
   std::vector<std::uint32_t> index;
-  std::vector<std::vector<double>> difference;  // on the line for stratified, in θ for paper and single
+  std::vector<std::vector<double>>
+      difference;  // in unconstrained coordinates for stratified, in θ for paper and single
   std::vector<double> particle_steps;
 };
 
@@ -57,9 +58,10 @@ struct Facts {
   bool inside = true;               // θ is within its bounds
   int level = 0;
   std::size_t particles = 0, law_particles = 0;
-  std::optional<Eigen::MatrixXd> information;   // on the line; 0 for parameters that have no standard error
-  std::vector<Cell> cells;                      // of the result, or so far
-  std::vector<CellDraws> draws;                 // by level, then p
+  std::optional<Eigen::MatrixXd>
+      information;               // in unconstrained coordinates; 0 for parameters that have no standard error
+  std::vector<Cell> cells;       // of the result, or so far
+  std::vector<CellDraws> draws;  // by level, then p
   std::vector<std::vector<double>> replicates;  // estimates of paper and single, in order
   std::vector<double> replicate_steps;
   std::size_t replicate_count = 0;

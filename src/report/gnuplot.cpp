@@ -15,14 +15,14 @@ extern char** environ;
 namespace mckean {
 namespace {
 
-struct Outcome {
+struct Ended {
   int error = 0;   // of starting it
   int status = 0;  // of its end
   std::string said{};
 };
 
 // gnuplot with these arguments, in this folder; what it writes on either stream is collected.
-Outcome call(const std::string& argument, const std::filesystem::path& folder) {
+Ended call(const std::string& argument, const std::filesystem::path& folder) {
   int pipe_ends[2];
   if (pipe2(pipe_ends, O_CLOEXEC) != 0) return {.error = errno};
   posix_spawn_file_actions_t actions;
@@ -33,7 +33,7 @@ Outcome call(const std::string& argument, const std::filesystem::path& folder) {
   posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDERR_FILENO);
   std::string words[] = {"gnuplot", argument};
   char* arguments[] = {words[0].data(), words[1].data(), nullptr};
-  Outcome out;
+  Ended out;
   pid_t child = 0;
   out.error = posix_spawnp(&child, "gnuplot", &actions, nullptr, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
@@ -68,7 +68,7 @@ std::string gnuplot_script(const Figure& figure) {
 
 void run_gnuplot(const std::filesystem::path& script) {
   const std::filesystem::path folder = script.has_parent_path() ? script.parent_path() : ".";
-  const Outcome done = call(script.filename().string(), folder);
+  const Ended done = call(script.filename().string(), folder);
   if (done.error == ENOENT)
     throw RunError(fmt::format(
         "{}: not drawn, since gnuplot is not installed (the tables are written); install gnuplot-nox and call 'gnuplot "

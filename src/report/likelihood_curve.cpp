@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/quadrature/quadrature.hpp"
+#include "engine/quadrature/quadrature_engine.hpp"
 #include "infer/search/box.hpp"
 #include "mckean/smooth.hpp"
-#include "model/line.hpp"
 #include "model/symmetric.hpp"
+#include "model/unconstrained.hpp"
 #include "report/budget.hpp"
 #include "report/thin.hpp"
 #include "run/parallel.hpp"
@@ -25,7 +25,7 @@ constexpr double kNearTop = 6;         // log units
 constexpr double kGridStepWork = 400;  // operations of a move of one grid point
 constexpr std::size_t kMostFilter = 1024, kFewestFilter = 64, kMostRepeats = 8, kFewestRepeats = 4;
 
-// Where on the line the curve goes as its parameter moves by one.
+// Where the curve goes as its parameter moves by one.
 VectorXd direction(const Facts& f, std::size_t parameter, bool& ridge) {
   const auto p = static_cast<Index>(parameter);
   VectorXd out = VectorXd::Unit(static_cast<Index>(f.theta.size()), p);
@@ -53,13 +53,13 @@ struct Places {
 };
 
 // Points of a curve, by how many standard errors its parameter has moved. A search has its parabola in θ itself, which
-// ends at bounds; the others have it on the line.
+// ends at bounds; the others have it in unconstrained coordinates.
 std::vector<std::vector<double>> points_along(const Context& c, const Curve& curve, const VectorXd& along) {
   const Model& model = c.input.model;
   const Facts& f = c.facts;
   const auto p = static_cast<Index>(curve.parameter);
   const Parameter& parameter = model.parameters()[curve.parameter];
-  const VectorXd u = to_line(model, f.theta), slope = slopes(model, u);
+  const VectorXd u = unconstrained(model.parameters(), f.theta), slope = slopes(model.parameters(), u);
   double low = -kReach, high = kReach;
   if (f.search) {
     low = std::max(low, (parameter.lower - f.theta[curve.parameter]) / curve.std_error);
@@ -71,10 +71,10 @@ std::vector<std::vector<double>> points_along(const Context& c, const Curve& cur
     const double moved = (low + (high - low) * static_cast<double>(k) / (kPoints - 1)) * curve.std_error;
     const VectorXd step = moved / std::abs(slope[p]) * along;
     if (!f.search) {
-      out.push_back(from_line(model, u + step));
+      out.push_back(natural(model.parameters(), u + step));
       continue;
     }
-    // Below an upper bound alone θ falls as its coordinate on the line grows.
+    // Below an upper bound alone θ falls as its coordinate in unconstrained coordinates grows.
     const double sign = slope[p] < 0 ? -1 : 1;
     const VectorXd z = box.from(f.theta) + (sign * slope.cwiseProduct(step)).cwiseQuotient(box.scale);
     out.push_back(box.theta(box.inside(z)));
@@ -103,29 +103,19 @@ Places places(const Context& c) {
 
 // Exact, for states of one component, where it can be afforded.
 bool by_quadrature(const Context& c, const Places& at, Curves& out) {
-  const Model& model = c.input.model;
-  if (model.dimension() != 1 || !model.components()[0].noisy) return false;
+  if (QuadratureEngine::refuses(c.problem.problem())) return false;
   for (int level = c.facts.level; level >= 0; --level) {
     // At the centre first, which tells what the others cost, and itself shall not take more than all of them.
     const std::size_t moves = c.problem.schedule(level).grid.steps() * (1 + c.input.data.series.size());
-    const Accuracy accuracy{.work = kLikelihoodWork / static_cast<double>(moves)};
-    const Quadrature quadrature(model, c.input.data, c.problem.unit(), level, accuracy);
-    std::optional<QuadratureValue> centre;
-    try {
-      centre = quadrature.plausible(c.facts.theta, Quadrature::Order::value);
-    } catch (const NumericalError&) {
-      continue;
-    }
-    if (!centre) return false;
-    if (static_cast<double>(centre->grid_steps * at.theta.size()) * kGridStepWork > kLikelihoodWork) continue;
+    const QuadratureEngine engine(c.problem.problem(), {.work = kLikelihoodWork / static_cast<double>(moves)});
+    const Request request{.effort = {.level = level}, .accepts_implausible = false};
+    const Outcome centre = engine.at(c.facts.theta, Order::value, {}, request);
+    if (!centre && centre.failure().code == Failure::Code::implausible) return false;
+    if (!centre || centre->work * static_cast<double>(at.theta.size()) * kGridStepWork > kLikelihoodWork) continue;
     std::vector<std::optional<double>> value(at.theta.size());
     value.back() = centre->loglik;
     parallel_for(at.theta.size() - 1, c.input.threads, [&](std::size_t i) {
-      try {
-        if (const auto v = quadrature.plausible(at.theta[i], Quadrature::Order::value)) value[i] = v->loglik;
-      } catch (const NumericalError&) {
-        value[i].reset();
-      }
+      if (const Outcome v = engine.at(at.theta[i], Order::value, {}, request)) value[i] = v->loglik;
     });
     out.quadrature = true, out.level = level, out.centre = centre->loglik;
     std::size_t i = 0;
@@ -156,21 +146,17 @@ void by_filters(const Context& c, const Places& at, Curves& out) {
     out.problem = "it would take too long for a report; 'mckean loglik' and 'mckean profile' compute it";
     return;
   }
-  const LikelihoodEstimator filter(c.input.model, c.input.data,
-                                   {.level = out.level,
-                                    .particles = out.particles,
-                                    .law_particles = out.particles,
-                                    .seed = seed_of(c.input.plan.seed, "report likelihood"),
-                                    .unit = c.problem.unit()});
+  const std::uint64_t seed = seed_of(c.input.plan.seed, "report likelihood");
+  const auto engine = make_engine("particles", c.problem.problem(), {.level = out.level, .seed = seed});
+  const Request request{.effort = {.level = out.level, .particles = out.particles, .law_particles = out.particles},
+                        .accepts_implausible = false,
+                        .quiet_law = false};
   std::vector<std::vector<std::optional<double>>> value(at.theta.size(),
                                                         std::vector<std::optional<double>>(out.repeats));
   parallel_for(at.theta.size() * out.repeats, c.input.threads, [&](std::size_t task) {
     const std::size_t place = task / out.repeats, repeat = task % out.repeats;
-    try {
-      value[place][repeat] = filter(at.theta[place], static_cast<std::uint32_t>(repeat)).log_value;
-    } catch (const NumericalError&) {
-      value[place][repeat].reset();
-    }
+    const Outcome v = engine->at(at.theta[place], Order::value, {seed, static_cast<std::uint32_t>(repeat)}, request);
+    if (v) value[place][repeat] = v->loglik;
   });
   const auto& centre = value.back();
   std::vector<double> there;

@@ -23,9 +23,9 @@ std::string chart_of(const Context& c, const Curves& curves, const Curve& curve,
   Points line, parabola;
   std::vector<double> x, low, high;
   for (const CurvePoint& p : curve.points) {
-    // The parabola of a search is one in θ; the others' is one on the line, where a bounded parameter is unbounded.
-    const double u = parameter.to_line(p.value) - parameter.to_line(centre);
-    const double se = curve.std_error / std::abs(parameter.slope(parameter.to_line(centre)));
+    // The parabola of a search is one in θ; the others' is one in unconstrained coordinates.
+    const double u = parameter.unconstrained(p.value) - parameter.unconstrained(centre);
+    const double se = curve.std_error / std::abs(parameter.slope(parameter.unconstrained(centre)));
     const double away = c.facts.search ? (p.value - centre) / curve.std_error : u / se;
     parabola.emplace_back(p.value, -away * away / 2);
     rows.push_back({static_cast<double>(curve.parameter + 1), p.value, p.relative.value_or(std::nan("")), p.error,

@@ -62,7 +62,7 @@ StudySample sample(const std::vector<double>& v) {
 
 class Study {
  public:
-  Study(const StudySettings& settings, const Problem& problem, std::uint64_t seed, TaskRunner& runner,
+  Study(const StudySettings& settings, const ParticleProblem& problem, std::uint64_t seed, TaskRunner& runner,
         FitObserver& observer)
       : settings_(settings),
         problem_(problem),
@@ -149,10 +149,13 @@ class Study {
 
   StudySample compute(const Job& job, std::stop_token stop) const {
     if (job.kind == Kind::exact) {
-      const Quadrature quadrature(problem_.model(), problem_.data(), problem_.unit(), static_cast<int>(job.index));
-      const QuadratureMaximum m = maximise(quadrature.stopped_by(std::move(stop)), problem_.model().start_values());
-      if (!m.converged) throw NumericalError(fmt::format("the exact estimate at level {}: {}", job.index, m.message));
-      return {m.grid_steps, static_cast<int>(job.index), 0, m.theta};
+      const auto engine = make_engine("quadrature", problem_.problem());
+      const auto m = maximise(*engine, problem_.model().start_values(),
+                              {.request = {.effort = {.level = static_cast<int>(job.index)}, .stop = std::move(stop)}});
+      if (!m || !m->converged)
+        throw NumericalError(
+            fmt::format("the exact estimate at level {}: {}", job.index, m ? m->message : m.failure().message));
+      return {static_cast<std::uint64_t>(m->work), static_cast<int>(job.index), 0, m->theta};
     }
     if (job.kind == Kind::stratified) {
       InlineRunner runner(stop);
@@ -225,7 +228,7 @@ class Study {
   }
 
   const StudySettings& settings_;
-  const Problem& problem_;
+  const ParticleProblem& problem_;
   std::uint64_t seed_;
   TaskRunner& runner_;
   std::vector<std::string> warnings_;
@@ -234,8 +237,9 @@ class Study {
 };
 }  // namespace
 
-StudyResult run_study(const StudySettings& settings, const Problem& problem, std::uint64_t seed, TaskRunner& runner,
-                      FitObserver& observer, const std::function<void(const std::string&)>& announce) {
+StudyResult run_study(const StudySettings& settings, const ParticleProblem& problem, std::uint64_t seed,
+                      TaskRunner& runner, FitObserver& observer,
+                      const std::function<void(const std::string&)>& announce) {
   return Study(settings, problem, seed, runner, observer).run(observer, announce);
 }
 }  // namespace mckean

@@ -44,7 +44,7 @@ struct StudyResult {
 };
 
 // `announce` is told what the study will cost, from the first replicates of each cell, before the others begin.
-StudyResult run_study(const StudySettings&, const Problem&, std::uint64_t seed, TaskRunner&, FitObserver&,
+StudyResult run_study(const StudySettings&, const ParticleProblem&, std::uint64_t seed, TaskRunner&, FitObserver&,
                       const std::function<void(const std::string&)>& announce);
 
 Data without_late_rows(Data, double until);

@@ -34,14 +34,14 @@ Name name_of(const std::string& group) {
 }
 
 // Samples of different levels or laws are different phases; a population may change its level on the way.
-bool same(const Phase& phase, const Name& name, const search::Effort& e) {
+bool same(const Phase& phase, const Name& name, const Effort& e) {
   if (phase.name != name.text) return false;
   return name.kind != Phase::Kind::near_top ||
          (phase.most.level == e.level && (name.text != "trial" || phase.most.law_particles == e.law_particles));
 }
 
 void add(const search::Record& r, Phase& phase) {
-  const search::Effort& e = r.request.effort;
+  const Effort& e = r.point.effort;
   if (phase.evaluations++ == 0) phase.least = phase.most = e;
   phase.least = {std::min(phase.least.level, e.level), std::min(phase.least.particles, e.particles),
                  std::min(phase.least.law_particles, e.law_particles), 1};
@@ -54,14 +54,14 @@ void add(const search::Record& r, Phase& phase) {
 }  // namespace
 
 std::optional<double> plain_loglik(const search::Record& r) {
-  return r.request.effort.temper == 1 ? r.value.loglik : std::nullopt;
+  return r.point.effort.temper == 1 ? r.value.loglik : std::nullopt;
 }
 
 Phases phases(const std::vector<Evaluation>& evaluations) {
   Phases out;
   for (const Evaluation& e : evaluations) {
     const Name name = name_of(e.group);
-    auto at = std::ranges::find_if(out.phases, [&](const Phase& p) { return same(p, name, e.record.request.effort); });
+    auto at = std::ranges::find_if(out.phases, [&](const Phase& p) { return same(p, name, e.record.point.effort); });
     if (at == out.phases.end()) {
       at = out.phases.emplace(at);
       at->name = name.text, at->kind = name.kind;

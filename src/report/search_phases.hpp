@@ -15,7 +15,7 @@ struct Phase {
   std::string name;  // "start 1", "samples"
   Kind kind = Kind::climb;
   std::size_t evaluations = 0, tempered = 0, failed = 0;
-  search::Effort least, most;  // of its evaluations
+  Effort least, most;          // of its evaluations
   std::optional<double> best;  // log-likelihood, of those that were not tempered
 };
 

@@ -124,11 +124,11 @@ std::string numbers_file(const Context& c, const Phases& phases) {
   std::vector<std::vector<double>> rows;
   for (const std::size_t i : spread(phases.of.size(), kMostPhases)) {
     const search::Record& r = c.facts.evaluations[i].record;
-    const search::Effort& e = r.request.effort;
+    const Effort& e = r.point.effort;
     rows.push_back({number_of(c.facts.evaluations[i]), static_cast<double>(phases.of[i] + 1),
                     static_cast<double>(e.level), static_cast<double>(e.particles),
                     static_cast<double>(e.law_particles), e.temper, r.value.loglik.value_or(std::nan(""))});
-    rows.back().insert(rows.back().end(), r.request.theta.begin(), r.request.theta.end());
+    rows.back().insert(rows.back().end(), r.point.theta.begin(), r.point.theta.end());
   }
   return csv(head, rows);
 }

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "paper/problem.hpp"
+#include "engine/particles/particle_problem.hpp"
 #include "report/facts.hpp"
 
 namespace mckean::report {
@@ -14,7 +14,7 @@ constexpr std::size_t kMostParameters = 4;  // with charts of their own; of more
 struct Context {
   const Input& input;
   const Facts& facts;
-  const Problem& problem;
+  const ParticleProblem& problem;
 };
 
 std::string estimate_section(const Context&);

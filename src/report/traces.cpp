@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "model/line.hpp"
+#include "model/unconstrained.hpp"
 #include "paper/probe.hpp"
 #include "report/budget.hpp"
 #include "run/parallel.hpp"
@@ -44,7 +44,7 @@ struct Recipe {
   std::size_t length = 0, half = 0;  // iterations; the difference is that to the value at half
   std::uint64_t seed = 0;
   VectorXd centre = {};
-  // On the line and from the centre, without the weight of the start: as cell_replicate has it. Else in θ.
+  // Unconstrained and from the centre, without the weight of the start: as cell_replicate has it. Else in θ.
   bool stratified = false;
 
   std::vector<double> difference(const Model& model, const std::vector<std::vector<double>>& theta) const {
@@ -52,7 +52,7 @@ struct Recipe {
       if (!stratified) return Eigen::Map<const VectorXd>(theta[n].data(), static_cast<Eigen::Index>(theta[n].size()));
       double kept = 1;
       for (std::size_t k = 1; k <= n; ++k) kept *= 1 - chain.step.at(k);
-      return (to_line(model, theta[n]) - centre) / (1 - kept);
+      return (unconstrained(model.parameters(), theta[n]) - centre) / (1 - kept);
     };
     VectorXd out = at(length);
     if (half > 0) out -= at(half);
@@ -70,7 +70,7 @@ Recipe recipe(const Context& c, const CellDraws& cell) {
     const StratifiedPlan plan = explore(bench, "", given.pilot).plan;
     const auto p = static_cast<std::size_t>(cell.p);
     out.chain = plan.chains.at(0);
-    out.chain.start = from_line(c.input.model, plan.centre);
+    out.chain.start = natural(c.input.model.parameters(), plan.centre);
     out.length = plan.lengths.at(p), out.half = p > 0 ? plan.lengths[p - 1] : 0;
     out.seed = seed_of(given.seed, fmt::format("cell {} {}", cell.level, cell.p));
     out.stratified = true, out.centre = plan.centre;

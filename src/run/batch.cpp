@@ -43,8 +43,8 @@ void Batch::finish(std::size_t position, std::vector<double> value, double secon
   --missing_;
 }
 
-void Batch::fail(std::size_t position, Failure failure) {
-  if (failure.kind == Failure::Kind::stopped) {  // a consequence, not a cause
+void Batch::fail(std::size_t position, TaskFailure failure) {
+  if (failure.kind == TaskFailure::Kind::stopped) {  // a consequence, not a cause
     stopped_ = true;
     return;
   }

@@ -32,7 +32,7 @@ class Batch {
   std::size_t left() const { return order_.size() - begun_; }
   void take(Crew::Outcome);  // of a thread of this process
   void finish(std::size_t position, std::vector<double> value, double seconds);
-  void fail(std::size_t position, Failure);
+  void fail(std::size_t position, TaskFailure);
 
   bool broken() const { return failed() || stopped_; }  // it will not become complete
   bool complete() const { return missing_ == 0; }
@@ -40,14 +40,14 @@ class Batch {
   std::vector<std::vector<double>> results() &&;
 
  private:
-  bool failed() const { return failure_.kind != Failure::Kind::none; }
+  bool failed() const { return failure_.kind != TaskFailure::Kind::none; }
 
   std::span<const Task> tasks_;
   Keeper& keeper_;
   std::vector<std::size_t> order_;  // of the positions not recalled: by falling cost, then by position
   std::size_t begun_ = 0, missing_ = 0;
   std::vector<std::vector<double>> values_;
-  Failure failure_;
+  TaskFailure failure_;
   std::size_t failed_position_ = 0;
   bool stopped_ = false;  // a task was
 };

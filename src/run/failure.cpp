@@ -9,11 +9,11 @@
 
 namespace mckean {
 
-Failure describe(const std::exception_ptr& error, const std::string& where) {
+TaskFailure describe(const std::exception_ptr& error, const std::string& where) {
   const auto told = [&](const std::exception& e) {
     return where.empty() ? e.what() : fmt::format("{} (in {})", e.what(), where);
   };
-  using enum Failure::Kind;
+  using enum TaskFailure::Kind;
   try {
     std::rethrow_exception(error);
   } catch (const Stopped&) {
@@ -33,20 +33,20 @@ Failure describe(const std::exception_ptr& error, const std::string& where) {
   }
 }
 
-void raise(const Failure& failure) {
+void raise(const TaskFailure& failure) {
   switch (failure.kind) {
-    case Failure::Kind::stopped:
+    case TaskFailure::Kind::stopped:
       throw Stopped{};
-    case Failure::Kind::input:
+    case TaskFailure::Kind::input:
       throw InputError(failure.message);
-    case Failure::Kind::numerical:
+    case TaskFailure::Kind::numerical:
       throw NumericalError(failure.message);
-    case Failure::Kind::run:
+    case TaskFailure::Kind::run:
       throw RunError(failure.message);
-    case Failure::Kind::memory:
+    case TaskFailure::Kind::memory:
       throw std::bad_alloc();
-    case Failure::Kind::none:
-    case Failure::Kind::other:
+    case TaskFailure::Kind::none:
+    case TaskFailure::Kind::other:
       break;
   }
   throw std::runtime_error(failure.message);

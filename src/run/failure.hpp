@@ -8,14 +8,14 @@
 
 namespace mckean {
 
-struct Failure {
+struct TaskFailure {
   enum class Kind : int { none, stopped, input, numerical, memory, run, other } kind = Kind::none;
   std::string message;
 };
 
 // `where` is added to the message, unless it is empty.
-Failure describe(const std::exception_ptr&, const std::string& where);
+TaskFailure describe(const std::exception_ptr&, const std::string& where);
 
 // Throws the exception of this kind.
-[[noreturn]] void raise(const Failure&);
+[[noreturn]] void raise(const TaskFailure&);
 }  // namespace mckean

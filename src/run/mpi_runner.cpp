@@ -60,7 +60,7 @@ struct MpiRunner::Lead {
       case What::hello:
         from.threads = head.number;
         if (head.checksum != expected)
-          batch.fail(0, {Failure::Kind::run,
+          batch.fail(0, {TaskFailure::Kind::run,
                          fmt::format("rank {} asks for other work than rank 0; start all ranks with the same program "
                                      "and the same arguments",
                                      message.from)});
@@ -71,7 +71,7 @@ struct MpiRunner::Lead {
         break;
       case What::failure:
         --from.open;
-        batch.fail(head.position, {static_cast<Failure::Kind>(head.number), wire::text_of(message.bytes)});
+        batch.fail(head.position, {static_cast<TaskFailure::Kind>(head.number), wire::text_of(message.bytes)});
         break;
       case What::stop:
         stop_requested = true;
@@ -142,7 +142,7 @@ void MpiRunner::follow(std::span<const Task> tasks, const TaskFunction& function
       const auto position = static_cast<std::uint32_t>(outcome->position);
       if (outcome->error) {
         const std::string task = place_of(tasks[position]);
-        const Failure f = describe(outcome->error, task.empty() ? here : fmt::format("{}; {}", task, here));
+        const TaskFailure f = describe(outcome->error, task.empty() ? here : fmt::format("{}; {}", task, here));
         tell({What::failure, batch_, position, static_cast<std::uint32_t>(f.kind)}, f.message.data(), f.message.size());
       } else {
         tell({What::result, batch_, position, 0, 0, outcome->seconds}, outcome->value.data(),
@@ -164,7 +164,7 @@ std::vector<std::vector<double>> MpiRunner::run(std::span<const Task> tasks, con
   ++batch_;
   if (!world_.first()) follow(tasks, function);
   const std::string all = world_.from_first([&] {
-    Failure failure;
+    TaskFailure failure;
     std::string bytes;
     try {
       bytes = lead(tasks, function);
@@ -172,7 +172,7 @@ std::vector<std::vector<double>> MpiRunner::run(std::span<const Task> tasks, con
       failure = describe(std::current_exception(), "");
     }
     for (int r = 1; r < world_.size(); ++r) world_.send(r, wire::pack({What::end, batch_}));
-    if (failure.kind != Failure::Kind::none) raise(failure);
+    if (failure.kind != TaskFailure::Kind::none) raise(failure);
     return bytes;
   });
   return wire::unpack_all(all, tasks.size());

@@ -72,11 +72,11 @@ class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
       if (state_ == "failed") set_state("running");  // the fit can do without that batch
       return results;
     } catch (...) {
-      const Failure failure = describe(std::current_exception(), "");
+      const TaskFailure failure = describe(std::current_exception(), "");
       try {
         save();
-        set_state(failure.kind == Failure::Kind::stopped ? "stopped" : "failed");
-        if (store_) store_->log(failure.kind == Failure::Kind::stopped ? "stopped" : "failed: " + failure.message);
+        set_state(failure.kind == TaskFailure::Kind::stopped ? "stopped" : "failed");
+        if (store_) store_->log(failure.kind == TaskFailure::Kind::stopped ? "stopped" : "failed: " + failure.message);
       } catch (const RunError&) {  // a store that cannot be written; the first failure is the one to tell
       }
       if (line_) line_->clear();

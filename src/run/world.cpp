@@ -37,14 +37,14 @@ std::string World::from_first(const std::function<std::string()>& compute) {
       out = "0" + compute();
     } catch (...) {
       if (size_ == 1) throw;
-      const Failure failure = describe(std::current_exception(), "");
+      const TaskFailure failure = describe(std::current_exception(), "");
       out = static_cast<char>('0' + static_cast<int>(failure.kind)) + failure.message;
     }
   }
   if (size_ > 1) broadcast(out);
-  const auto kind = static_cast<Failure::Kind>(out[0] - '0');
+  const auto kind = static_cast<TaskFailure::Kind>(out[0] - '0');
   out.erase(0, 1);
-  if (kind != Failure::Kind::none) raise({kind, out});
+  if (kind != TaskFailure::Kind::none) raise({kind, out});
   return out;
 }
 

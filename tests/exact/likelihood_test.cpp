@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "mckean/smooth.hpp"
+#include "mckean/likelihood.hpp"
 #include "models.hpp"
 #include "oracle/examples.hpp"
 #include "run/parallel.hpp"
@@ -18,16 +18,29 @@ using Eigen::VectorXd;
 
 using oracle::missing;
 
-LikelihoodSummary estimate(const Model& model, const Data& data, const LikelihoodOptions& options) {
-  const LikelihoodEstimator estimator(model, data, options);
+struct Settings {
+  int level = 5;
+  std::size_t particles = 4096, law_particles = 4096;
+  std::uint64_t seed = 1;
+  bool full_precision = false;
+};
+
+LikelihoodSummary estimate(const Model& model, const Data& data, const Settings& o) {
+  const auto engine =
+      make_engine("particles", {model, data}, {.level = o.level, .seed = o.seed, .full_precision = o.full_precision});
+  const Request request{.effort = {.level = o.level, .particles = o.particles, .law_particles = o.law_particles},
+                        .accepts_implausible = false,
+                        .quiet_law = false};
   std::vector<double> logs(16);
   parallel_for(logs.size(), all_cores(), [&](std::size_t r) {
-    logs[r] = estimator(model.start_values(), static_cast<std::uint32_t>(r)).log_value;
+    const Outcome at = engine->at(model.start_values(), Order::value, {o.seed, static_cast<std::uint32_t>(r)}, request);
+    if (!at) throw NumericalError(at.failure().message);
+    logs[r] = at->loglik;
   });
   return summarise(logs);
 }
 
-void expect_agreement(const Model& model, const Data& data, const LikelihoodOptions& options, double exact) {
+void expect_agreement(const Model& model, const Data& data, const Settings& options, double exact) {
   const LikelihoodSummary found = estimate(model, data, options);
   EXPECT_LT(*found.se, 0.05);
   EXPECT_LT(std::abs(found.value - exact), 4 * *found.se) << found.value << " (se " << *found.se << ") for " << exact;

@@ -57,7 +57,7 @@ struct OuCase {
     options.pilot.levels = {kLevel, kLevel};
     options.pilot.chain.start = model.start_values();
     options.pilot.chain.antithetic_laws = true;
-    const Problem problem(model, data, 0, kLevel, 1);
+    const ParticleProblem problem({model, data}, kLevel, 1);
     ThreadRunner runner(all_cores());
     FitObserver silent;
     return profile(problem, options, runner, silent);

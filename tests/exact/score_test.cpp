@@ -19,7 +19,7 @@ struct Found {
 
 Found estimate(const Model& model, Data data, int level, const ChainOptions& settings, std::size_t iterations) {
   data.columns = model.columns();
-  const Problem problem(model, data, 0, level, 1);
+  const ParticleProblem problem({model, data}, level, 1);
   ChainOptions chain = settings;
   chain.start = model.start_values();
   chain.burn_in = 20;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "mckean/engine.hpp"
 #include "mckean/simulate.hpp"
 #include "mckean/smooth.hpp"
 #include "models.hpp"
@@ -23,11 +24,12 @@ TEST(Bits, LikelihoodForAnyNumberOfThreads) {
   for (const char* name : tests::kShipped) {
     const Model model = tests::shipped(name);
     const Data data = small_data(model, 2);
-    const LikelihoodEstimator estimator(model, data, {.level = 2, .particles = 100, .law_particles = 40});
+    const auto engine = make_engine("particles", {model, data});
+    const Request request{.effort = {.level = 2, .particles = 100, .law_particles = 40}};
     const auto run = [&](std::size_t threads) {
       std::vector<double> logs(6);
       parallel_for(logs.size(), threads, [&](std::size_t r) {
-        logs[r] = estimator(model.start_values(), static_cast<std::uint32_t>(r)).log_value;
+        logs[r] = engine->at(model.start_values(), Order::value, {1, static_cast<std::uint32_t>(r)}, request)->loglik;
       });
       return logs;
     };
@@ -42,7 +44,7 @@ TEST(Bits, ReplicatesForAnyOrderAndThreads) {
   for (const char* name : {"kuramoto", "cucker-smale", "fitzhugh-nagumo"}) {
     const Model model = tests::shipped(name);
     const Data data = small_data(model, 2);
-    const Problem problem(model, data, 0, 2, 1);
+    const ParticleProblem problem({model, data}, 2, 1);
     EstimatorOptions o;
     o.lowest = 1, o.highest = 2, o.most_p = 2;
     o.particles = Rule("8", "M"), o.law_particles = Rule("16*l", "N");

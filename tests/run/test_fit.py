@@ -207,7 +207,7 @@ class Commands(FitTest):
         self.assertEqual(run["settings"]["replicates"], 8)
         pilot = run["notes"]["pilot"]
         self.assertEqual(pilot["particles"][-1], result["particles"])
-        self.assertEqual(len(pilot["information_on_line"]), 1)
+        self.assertEqual(len(pilot["unconstrained_information"]), 1)
         stored = self.rows("kuramoto-1")
         self.assertEqual(tasks.keys(), stored.keys())
         for name, values in tasks.items():

@@ -23,13 +23,13 @@ Data named(Data data, const Model& model) {
   return data;
 }
 
-// The matrix in front of the score: the inverse of the exact observed information, on the line.
+// The matrix in front of the score: the inverse of the exact observed information, in unconstrained coordinates.
 Eigen::MatrixXd newton(const Model& model, const oracle::Maximum& exact) {
   const std::vector<double> theta(exact.theta.begin(), exact.theta.end());
-  return on_line(model, theta, exact.information).inverse();
+  return unconstrained_information(model, theta, exact.information).inverse();
 }
 
-EstimateSummary fit(const Problem& problem, const EstimatorOptions& options, std::size_t replicates) {
+EstimateSummary fit(const ParticleProblem& problem, const EstimatorOptions& options, std::size_t replicates) {
   const MultilevelEstimator estimator(problem, options);
   std::vector<Replicate> all(replicates);
   parallel_for(replicates, all_cores(), [&](std::size_t r) { all[r] = estimator(static_cast<std::uint32_t>(r)); });
@@ -68,7 +68,7 @@ TEST(SingleEstimator, IsCloseToTheExactMaximum) {
     const Model model = tests::shipped(c.name, c.overrides);
     const Data data = named(oracle::simulate(c.family(c.start), c.simulation), model);
     const int level = 1;
-    const Problem problem(model, data, 0, level, 1);
+    const ParticleProblem problem({model, data}, level, 1);
     const auto exact = oracle::mle(c.family, c.start, data, level);
     ASSERT_TRUE(exact.converged);
     EstimatorOptions o;
@@ -101,7 +101,7 @@ TEST(PaperEstimator, ReplicatesAreDifferencesOverTheProbabilitiesOfTheirCells) {
   const Model model = tests::shipped("mean-field-ou", {});
   const Data data = named(oracle::simulate(oracle::scalar_ou({0.8, 6.5, 0.6, 0.7}), {.T = 2, .tau = 1}), model);
   const int lowest = 1, highest = 3, most_p = 3;
-  const Problem problem(model, data, 0, highest, 1);
+  const ParticleProblem problem({model, data}, highest, 1);
   EstimatorOptions o;
   o.lowest = lowest, o.highest = highest, o.most_p = most_p;
   o.particles = Rule("3", "M");
@@ -159,7 +159,7 @@ TEST(Information, LouisIdentityGivesTheExactObservedInformation) {
   const Model model = tests::shipped("mean-field-ou", {{"kappa", 0.8}, {"mu", 6.5}, {"beta", 0.6}, {"R", 0.7}});
   const Data data =
       named(oracle::simulate(oracle::scalar_ou({0.8, 6.5, 0.6, 0.7}), {.T = 40, .tau = std::sqrt(0.7)}), model);
-  const Problem problem(model, data, 0, 2, 1);
+  const ParticleProblem problem({model, data}, 2, 1);
   ChainOptions chain;
   chain.particles = 30, chain.law_particles = 1000, chain.burn_in = 20, chain.start = model.start_values();
   std::vector<HeldMoments> held(8);

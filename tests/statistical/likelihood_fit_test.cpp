@@ -39,7 +39,7 @@ Data data_for(const Model& model) {
 FitResult fitted(const Model& model, const Data& data, const FitOptions& options) {
   ThreadRunner runner(all_cores());
   FitObserver nobody;
-  return fit(model, data, options, runner, nobody);
+  return fit({model, data}, options, runner, nobody);
 }
 
 oracle::Maximum exact(const Data& data, int level) {
@@ -59,7 +59,7 @@ TEST(LikelihoodFit, ParticlesFindTheExactMaximumOfTheLevel) {
   double squares[2] = {}, ratio[2] = {};
   constexpr std::uint64_t kSeeds = 6;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    const FitResult r = fitted(model, data, {.engine = Engine::particles, .levels = std::pair(3, 3), .seed = seed});
+    const FitResult r = fitted(model, data, {.engine = "particles", .levels = std::pair(3, 3), .seed = seed});
     EXPECT_TRUE(r.converged);
     EXPECT_EQ(r.engine, "particles");
     ASSERT_TRUE(r.loglik);

@@ -153,20 +153,20 @@ double false_alarms(const std::vector<Replicate>& all, std::size_t parameter) {
   return static_cast<double>(outside) / campaigns;
 }
 
-std::vector<Replicate> replicates(const Problem& problem, const EstimatorOptions& options, std::size_t count) {
+std::vector<Replicate> replicates(const ParticleProblem& problem, const EstimatorOptions& options, std::size_t count) {
   const MultilevelEstimator estimator(problem, options);
   std::vector<Replicate> all(count);
   parallel_for(count, all_cores(), [&](std::size_t r) { all[r] = estimator(static_cast<std::uint32_t>(r)); });
   return all;
 }
 
-// Steps 1 / (n0 + n) times the inverse of the exact observed information at the maximum, on the line.
+// Steps 1 / (n0 + n) times the inverse of the exact observed information at the maximum, in unconstrained coordinates.
 void expect_exact_maximum(const Setting& setting) {
   Ready ready = prepare(setting);
   const std::vector<double> theta(ready.exact.theta.begin(), ready.exact.theta.end());
   ready.options.chain.step = {.gamma = 1, .n0 = setting.n0, .rho = 1};
-  ready.options.chain.precondition = on_line(ready.model, theta, ready.exact.information).inverse();
-  const Problem problem(ready.model, ready.data, 0, kHighest, 1);
+  ready.options.chain.precondition = unconstrained_information(ready.model, theta, ready.exact.information).inverse();
+  const ParticleProblem problem({ready.model, ready.data}, kHighest, 1);
   std::vector<Replicate> all;
   std::vector<EstimateSummary> seeds;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
@@ -187,7 +187,7 @@ void expect_exact_maximum(const Setting& setting) {
 // As the command does it: steps n^-0.7 times the inverse of the complete-data information that each fit finds.
 void expect_exact_maximum_by_fit(const Setting& setting) {
   Ready ready = prepare(setting);
-  const Problem problem(ready.model, ready.data, 0, kHighest, 1);
+  const ParticleProblem problem({ready.model, ready.data}, kHighest, 1);
   ThreadRunner runner(all_cores());
   FitObserver nobody;
   const auto fitted = [&](Kind kind, std::uint64_t seed, std::size_t count) {

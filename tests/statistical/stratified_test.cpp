@@ -28,7 +28,7 @@ constexpr struct {
 } kSix{6, 0.2994, 24.10};
 
 FitResult fitted(const Model& model, const Data& data, std::uint64_t seed, std::vector<double> start) {
-  const Problem problem(model, data, 0, 3, seed);
+  const ParticleProblem problem({model, data}, 3, seed);
   FitPlan options;
   options.estimator = Estimator::stratified;
   options.pilot.chain.start = std::move(start);

@@ -29,7 +29,7 @@ TEST(StepRule, FallsAsStated) {
   EXPECT_DOUBLE_EQ(rule.at(100), 2 * std::pow(105, -0.6));
 }
 
-// Bounded parameters move on the line; leaving a compact set returns to the start, and the set grows.
+// Bounded parameters move in unconstrained coordinates; leaving a compact set returns to the start, and the set grows.
 TEST(Iterate, MovesOnTheLineAndReturnsWhenItLeaves) {
   const Model model = parse_model(
       "[state]\nx = 0\n[parameters]\na = 1\nb = { start = 2, lower = 1 }\n[drift]\nx = \"a - b*x\"\n[diffusion]\nx = "
@@ -66,7 +66,7 @@ TEST(Chain, ReturnsFromParametersAtWhichTheDynamicsExplode) {
   std::vector<double> times(20);
   for (std::size_t i = 0; i < times.size(); ++i) times[i] = static_cast<double>(i + 1);
   const Data data = simulate(model, model.start_values(), times, {.level = 4, .law_particles = 50});
-  const Problem problem(model, data, 0, 2, 1);
+  const ParticleProblem problem({model, data}, 2, 1);
   ChainOptions options{.particles = 10, .law_particles = 20};
   options.start = model.start_values();
   options.step.gamma = 1;  // far too long
@@ -81,7 +81,7 @@ class FinalAlgorithm : public testing::Test {
   FinalAlgorithm()
       : model(tests::shipped("kuramoto")),
         data(simulate(model, model.start_values(), std::vector{1.0, 2.0}, {.level = 1, .law_particles = 10})),
-        problem(model, data, 0, 2, 1) {
+        problem({model, data}, 2, 1) {
     options.lowest = 1, options.highest = 3, options.most_p = 4;
     options.particles = Rule("4", "M"), options.law_particles = Rule("4", "N");
     options.chain.start = model.start_values();
@@ -89,7 +89,7 @@ class FinalAlgorithm : public testing::Test {
   }
   Model model;
   Data data;
-  Problem problem;
+  ParticleProblem problem;
   EstimatorOptions options;
 };
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "infer/search/intervals.hpp"
-#include "unit/synthetic_likelihood.hpp"
+#include "unit/synthetic_engine.hpp"
 
 namespace mckean::search {
 namespace {
@@ -15,7 +15,7 @@ const double kInfinity = std::numeric_limits<double>::infinity();
 Synthetic parabola(int n, std::uint64_t seed = 1) {
   Synthetic s;
   s.seed = seed;
-  for (int i = 0; i < n; ++i) s.parameters.push_back({"p" + std::to_string(i + 1), i % 2 == 0 ? 2.0 : 0.5});
+  for (int i = 0; i < n; ++i) s.unknowns.push_back({"p" + std::to_string(i + 1), i % 2 == 0 ? 2.0 : 0.5});
   s.value = [n](std::span<const double> theta, const Effort&) -> std::optional<double> {
     double sum = 0, before = 0;
     for (int i = 0; i < n; ++i) {
@@ -71,7 +71,7 @@ TEST(Search, SkewedLikelihoodHasItsMaximumWhereItIs) {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     Synthetic s;
     s.seed = seed;
-    s.parameters = {{"rate", 2.5, 0.0}};
+    s.unknowns = {{"rate", 2.5, 0.0}};
     s.value = [](std::span<const double> theta, const Effort&) -> std::optional<double> {
       return 30 * std::log(theta[0]) - 30 * theta[0];
     };
@@ -87,7 +87,7 @@ TEST(Search, SkewedLikelihoodHasItsMaximumWhereItIs) {
 TEST(Search, EndsOfASkewedLikelihoodAreWhereItHasFallen) {
   // 3 log θ − 3 θ falls by 1.92 at 0.2556 and 2.605; the parabola says −0.13 and 2.13.
   Synthetic s;
-  s.parameters = {{"rate", 2.5, 0.0}, {"mu", 0.5}};
+  s.unknowns = {{"rate", 2.5, 0.0}, {"mu", 0.5}};
   s.value = [](std::span<const double> t, const Effort&) -> std::optional<double> {
     const double m = (t[1] - 1 - 0.3 * t[0]) / 0.2;  // follows the rate
     return 3 * std::log(t[0]) - 3 * t[0] - m * m / 2;
@@ -102,7 +102,7 @@ TEST(Search, EndsOfASkewedLikelihoodAreWhereItHasFallen) {
 // Rises from −∞ to a maximum at 1, and falls by 0.5 from there to a plateau.
 Synthetic plateau() {
   Synthetic s;
-  s.parameters = {{"beta", 0.5, 0.0}, {"mu", 0.5}};
+  s.unknowns = {{"beta", 0.5, 0.0}, {"mu", 0.5}};
   s.noise = 40;
   s.value = [](std::span<const double> t, const Effort&) -> std::optional<double> {
     const double b = 1 - 1 / t[0], m = (t[1] - 1) / 0.2;
@@ -148,7 +148,7 @@ TEST(Search, ValuesOfCoarserStepsThatAreFarOffDoNoHarm) {
 
 TEST(Search, FollowsACurvedRidge) {
   Synthetic s;
-  s.parameters = {{"a", 3.0}, {"b", 0.3}};
+  s.unknowns = {{"a", 3.0}, {"b", 0.3}};
   s.value = [](std::span<const double> t, const Effort&) -> std::optional<double> {
     const double across = (t[1] - t[0] * t[0]) / 0.05, along = (t[0] - 1) / 0.2;
     return -(across * across + along * along) / 2;
@@ -162,7 +162,7 @@ TEST(Search, FollowsACurvedRidge) {
 // K² in place of a parabola that has its maximum beyond the bound.
 Synthetic at_bound() {
   Synthetic s;
-  s.parameters = {{"K", 0.4, 0.0}, {"mu", 2.0}};
+  s.unknowns = {{"K", 0.4, 0.0}, {"mu", 2.0}};
   s.value = [](std::span<const double> t, const Effort&) -> std::optional<double> {
     const double k = (t[0] + 0.05) / 0.1, m = (t[1] - 1) / 0.1;
     return -(k * k + m * m) / 2;
@@ -199,7 +199,7 @@ TEST(Search, IntervalOfAParameterNearItsBoundEndsThere) {
 
 TEST(Search, FlatDirectionHasNoStandardError) {
   Synthetic s;
-  s.parameters = {{"a", 2.0}, {"b", 1.0}, {"c", 3.0}};
+  s.unknowns = {{"a", 2.0}, {"b", 1.0}, {"c", 3.0}};
   s.value = [](std::span<const double> t, const Effort&) -> std::optional<double> {
     const double sum = (t[0] + t[1] - 2) / 0.1, c = (t[2] - 1) / 0.2;
     return -(sum * sum + c * c) / 2;
@@ -223,7 +223,7 @@ TEST(Search, AFlatParameterDoesNotChangeTheErrorsOfOthers) {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     Synthetic s;
     s.seed = seed;
-    s.parameters = {{"a", 1.2}, {"m", 0.4}, {"c", 0.3}};
+    s.unknowns = {{"a", 1.2}, {"m", 0.4}, {"c", 0.3}};
     s.value = [](std::span<const double> t, const Effort&) -> std::optional<double> {
       const double a = (t[0] - 0.5) / 0.1, m = (t[1] - 1) / 0.1;
       return -(a * a + m * m) / 2;
@@ -240,7 +240,7 @@ TEST(Search, AFlatParameterDoesNotChangeTheErrorsOfOthers) {
 
 TEST(Search, AFlatParameterHasTheEndThatThereIs) {
   Synthetic s;
-  s.parameters = {{"a", 2.0}, {"c", 3.0}};
+  s.unknowns = {{"a", 2.0}, {"c", 3.0}};
   s.value = [](std::span<const double> t, const Effort&) -> std::optional<double> {
     const double a = t[0] < -4 ? t[0] + 4 : 0, c = (t[1] - 1) / 0.2;
     return -(a * a + c * c) / 2;
@@ -258,7 +258,7 @@ TEST(Search, AFlatParameterHasTheEndThatThereIs) {
 Synthetic two(double below) {
   Synthetic s;
   s.options.starts = 4;
-  s.parameters = {{"a", 0.7, -3.0, 3.0}};
+  s.unknowns = {{"a", 0.7, -3.0, 3.0}};
   s.value = [below](std::span<const double> t, const Effort&) -> std::optional<double> {
     const auto peak = [&](double at) { return -std::pow((t[0] - at) / 0.1, 2) / 2; };
     return std::max(peak(1), peak(-1) - below);
@@ -277,7 +277,7 @@ TEST(Search, ReportsBothOfTwoComparableMaxima) {
 
 TEST(Search, TakesTheBetterOfTwoMaxima) {
   Synthetic s = two(30);
-  s.parameters[0].start = -0.7;
+  s.unknowns[0].start = -0.7;
   const Found f = s.run();
   EXPECT_NEAR(f.theta[0], 1, 0.1);
   EXPECT_EQ(f.maxima.size(), 1);
@@ -370,7 +370,7 @@ TEST(Search, AtTheLimitOfWorkItEndsWithTheFinestStepsThatItKnows) {
 TEST(Search, TheLimitIsOfWorkNotOfSteps) {
   Synthetic cheap = biased(4), dear = biased(4);
   cheap.options.most_cost = dear.options.most_cost = 1e8;
-  dear.step_cost = 30;
+  dear.cost = 30;
   EXPECT_GT(cheap.run().effort.level, dear.run().effort.level);
 }
 
@@ -390,7 +390,7 @@ TEST(Search, NoiseThatChangesDoesNotMoveTheMaximum) {
 
 TEST(Search, GoesOnWithALargerLawWhileThatMovesTheMaximum) {
   Synthetic s = parabola(2);
-  s.options.law = true;
+  s.kind = Engine::LawKind::moments;
   const auto whole = s.value;
   s.value = [whole](std::span<const double> t, const Effort& e) {
     const double moved[] = {t[0] - 0.1 * 4000 / static_cast<double>(e.law_particles), t[1]};
@@ -422,7 +422,7 @@ TEST(Search, AnEndWhereAnotherParameterMeetsItsBound) {
   // Only the sum is seen, but K cannot be negative: k ends where the sum alone would end it.
   Synthetic s;
   s.noise = 40;
-  s.parameters = {{"k", 2.0, 0.0}, {"K", 0.3, 0.0}};
+  s.unknowns = {{"k", 2.0, 0.0}, {"K", 0.3, 0.0}};
   s.value = [](std::span<const double> t, const Effort&) -> std::optional<double> {
     const double sum = (t[0] + t[1] - 2) / 0.2, K = (t[1] - 0.5) / 1.0;
     return -(sum * sum + K * K) / 2;
@@ -442,8 +442,8 @@ TEST(Ends, APointThatIsHigherThanTheTopIsReturned) {
   };
   SerialRunner runner;
   FitObserver observer;
-  Evaluations evaluate(s.function(), runner, observer, 1);
-  const Box box(s.parameters);
+  Evaluations evaluate(s, runner, observer, 1);
+  const Box box(s.unknowns);
   const Eigen::MatrixXd covariance = 0.01 * Eigen::MatrixXd::Identity(2, 2);
   RoundsOptions rounds_options;
   rounds_options.name = "r";
@@ -465,7 +465,7 @@ TEST(Search, StepsOfPairwiseLawsCountByTheirNumberOfParticles) {
   const auto batches = [](bool pairwise) {
     Synthetic s = parabola(2);
     s.noise = 3000;
-    s.options.law = true, s.options.pairwise = pairwise;
+    s.kind = pairwise ? Engine::LawKind::pairs : Engine::LawKind::moments;
     s.options.most_cost = 1e8;  // a few thousand filters without pairs, a hundred with them
     const Found f = s.run();
     EXPECT_EQ(mentions(f, "the Monte Carlo error is"), pairwise);
@@ -529,8 +529,8 @@ TEST(Records, ArePackedAndUnpacked) {
   const auto back = unpack(pack(r), 2);
   ASSERT_TRUE(back);
   EXPECT_EQ(back->serial, 7);
-  EXPECT_EQ(back->request.theta, r.request.theta);
-  EXPECT_EQ(back->request.effort, r.request.effort);
+  EXPECT_EQ(back->point.theta, r.point.theta);
+  EXPECT_EQ(back->point.effort, r.point.effort);
   EXPECT_FALSE(back->value.loglik);
   EXPECT_EQ(back->value.problem, "no such thing");
   EXPECT_EQ(unpack(pack({0, {{1}, {}}, {-3.5, "", 0}}), 1)->value.loglik, -3.5);

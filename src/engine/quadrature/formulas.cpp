@@ -1,8 +1,7 @@
 #include "engine/quadrature/formulas.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <cassert>
 
 #include "engine/quadrature/jet.hpp"
 
@@ -21,16 +20,6 @@ std::vector<std::size_t> dynamic_first(const Model& model, std::size_t& dynamic)
   });
   dynamic = static_cast<std::size_t>(rest - order.begin());
   return order;
-}
-
-void check(const Model& model) {
-  if (model.dimension() != 1)
-    throw InputError(fmt::format(
-        "model '{}' has a state of {} components; densities on a grid need a state of one. Components that are "
-        "exchangeable and observed one by one can be written as a one-dimensional model with several series",
-        model.name(), model.dimension()));
-  if (!model.components()[0].noisy)
-    throw InputError(fmt::format("model '{}' has a state without noise; its law has no density", model.name()));
 }
 
 // Derivatives of expressions of parameters and of symbols that themselves have jets.
@@ -85,7 +74,8 @@ std::vector<Expr> times(Expr factor, std::vector<Expr> list) {
 }
 }  // namespace
 
-Formulas::Formulas(const Model& of, bool derivatives) : model((check(of), of.copy())), field(model, 0) {
+Formulas::Formulas(const Model& of, bool derivatives) : model(of.copy()), field(model, 0) {
+  assert(model.dimension() == 1);
   if (derivatives) order = dynamic_first(model, dynamic);
   Graph& graph = model.graph();
   const auto& theta = model.parameter_symbols();

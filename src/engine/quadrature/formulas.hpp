@@ -12,7 +12,7 @@ namespace mckean {
 // Inside, the "dynamic" parameters, which drift or interactions contain, come first: a law has derivatives in them
 // alone. Several numbers with jets are laid out entry by entry: all values, then all ∂_1, ...
 struct Formulas {
-  Formulas(const Model&, bool derivatives);  // throws InputError where the model is not one-dimensional
+  Formulas(const Model&, bool derivatives);  // of a model of one component, with noise
 
   std::vector<std::size_t> order;  // the model's index of each parameter; empty without derivatives
   std::size_t dynamic = 0;         // how many of them are dynamic

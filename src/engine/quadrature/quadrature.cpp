@@ -9,19 +9,28 @@
 #include "law/law.hpp"
 #include "mckean/tasks.hpp"
 #include "problem/schedule.hpp"
-#include "problem/support.hpp"
 
 namespace mckean {
 
-struct Quadrature::Parts {
-  Parts(const Model& m, const Data& d, double unit, int level, Accuracy a)
-      : model(m), plain(m, false), second(m, true), schedule(d, level, unit), accuracy(a) {
-    check_support(m, d);
-  }
-  const Model& model;
+// What does not depend on the level.
+struct Quadrature::Compiled {
+  explicit Compiled(const Problem& p) : problem(p), plain(p.model(), false), second(p.model(), true) {}
+  Problem problem;
   Formulas plain, second;
+};
+
+struct Quadrature::Parts {
+  Parts(std::shared_ptr<const Compiled> c, int level, Accuracy a, std::stop_token s)
+      : compiled(std::move(c)),
+        schedule(compiled->problem.data(), level, compiled->problem.unit()),
+        accuracy(a),
+        stop(std::move(s)) {}
+  const Model& model() const { return compiled->problem.model(); }
+
+  std::shared_ptr<const Compiled> compiled;
   Schedule schedule;
   Accuracy accuracy;
+  std::stop_token stop;
 };
 
 namespace {
@@ -33,10 +42,10 @@ constexpr double kUsualDepth = 5;  // an observation that moves the filter by th
 constexpr double kWidestCut = 36;  // whose tails double precision still holds
 
 // One evaluation: the law and one filter for each series move along the grid of time.
-class Evaluation {
+class Moving {
  public:
-  Evaluation(const Model& model, const Formulas& formulas, const Schedule& schedule, Accuracy accuracy,
-             std::span<const double> theta, double temper, std::stop_token stop)
+  Moving(const Model& model, const Formulas& formulas, const Schedule& schedule, Accuracy accuracy,
+         std::span<const double> theta, double temper, std::stop_token stop)
       : model_(model),
         formulas_(formulas),
         schedule_(schedule),
@@ -51,7 +60,7 @@ class Evaluation {
     try {
       travel();
     } catch (const GridTooLarge&) {
-      throw NumericalError(fmt::format(
+      throw TooMuchWork(fmt::format(
           "model '{}': by t = {:.6g}, level {}, with {}, densities need too large a grid: they are much wider than the "
           "smallest noise of a step or the sharpest observation, or the dynamics explode; use particles instead "
           "(--estimator stratified in a fit, scores in a profile), or raise the level",
@@ -184,16 +193,13 @@ class Evaluation {
 };
 }  // namespace
 
-Quadrature::Quadrature(const Model& model, const Data& data, double unit, int level, Accuracy accuracy)
-    : parts_(std::make_shared<const Parts>(model, data, unit, level, accuracy)) {}
+Quadrature::Quadrature(const Problem& problem, int level, Accuracy accuracy)
+    : Quadrature(std::make_shared<const Parts>(std::make_shared<const Compiled>(problem), level, accuracy,
+                                               std::stop_token{})) {}
 
-Quadrature Quadrature::stopped_by(std::stop_token stop) const {
-  Quadrature out = *this;
-  out.stop_ = std::move(stop);
-  return out;
+Quadrature Quadrature::with(int level, Accuracy accuracy, std::stop_token stop) const {
+  return Quadrature(std::make_shared<const Parts>(parts_->compiled, level, accuracy, std::move(stop)));
 }
-
-const Model& Quadrature::model() const { return parts_->model; }
 
 std::optional<QuadratureValue> Quadrature::plausible(std::span<const double> theta, Order order, double temper) const {
   try {
@@ -211,14 +217,14 @@ QuadratureValue Quadrature::value(std::span<const double> theta, Order order, do
       if (accuracy.cut >= kWidestCut)
         throw NumericalError(fmt::format(
             "{}: an observation lies too far from all that the model predicts for double precision, with {}",
-            parts_->schedule.data.source, to_text(parts_->model.parameters(), theta)));
+            parts_->schedule.data.source, to_text(parts_->model().parameters(), theta)));
     }
   }
 }
 
 QuadratureValue Quadrature::evaluate(std::span<const double> theta, Order order, Accuracy accuracy,
                                      double temper) const {
-  const Formulas& formulas = order == Order::value ? parts_->plain : parts_->second;
-  return Evaluation(parts_->model, formulas, parts_->schedule, accuracy, theta, temper, stop_).run();
+  const Formulas& formulas = order == Order::value ? parts_->compiled->plain : parts_->compiled->second;
+  return Moving(parts_->model(), formulas, parts_->schedule, accuracy, theta, temper, parts_->stop).run();
 }
 }  // namespace mckean

@@ -10,8 +10,8 @@
 #include <stop_token>
 
 #include "engine/quadrature/transport.hpp"
-#include "mckean/data.hpp"
-#include "mckean/model.hpp"
+#include "mckean/error.hpp"
+#include "mckean/problem.hpp"
 
 namespace mckean {
 
@@ -23,17 +23,21 @@ struct QuadratureValue {
   double pairs = 0;              // values of a pairwise kernel
 };
 
-// A pure function of θ; one object serves many threads. Model and data must outlive it.
+// The densities would need too large a grid, or too many moves.
+struct TooMuchWork : NumericalError {
+  using NumericalError::NumericalError;
+};
+
+// A pure function of θ; one object serves many threads.
 class Quadrature {
  public:
   enum class Order { value, second };  // derivatives wanted: none, or first and second
 
-  // unit: of time, that a level splits; 0: the median spacing of the observations. Throws InputError: a state of
-  // several components or without noise, observed values that the model's densities cannot produce.
-  Quadrature(const Model&, const Data&, double unit, int level, Accuracy = {});
+  // Of a state of one component, with noise.
+  Quadrature(const Problem&, int level, Accuracy = {});
 
-  // The same, whose evaluations throw Stopped soon after a stop is requested.
-  Quadrature stopped_by(std::stop_token) const;
+  // The same problem otherwise; evaluations throw Stopped soon after a stop is requested.
+  Quadrature with(int level, Accuracy, std::stop_token = {}) const;
 
   // Derivatives are exact: tangents of the densities to second order, the law's own dependence on θ included.
   // Throws NumericalError: an observation that is impossible, a law that overflows, too large a grid. With `temper` < 1
@@ -43,13 +47,12 @@ class Quadrature {
   std::optional<QuadratureValue> plausible(std::span<const double> theta, Order = Order::second,
                                            double temper = 1) const;
 
-  const Model& model() const;
-
  private:
+  struct Compiled;
+  struct Parts;
+  explicit Quadrature(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
   QuadratureValue evaluate(std::span<const double> theta, Order, Accuracy, double temper) const;
 
-  struct Parts;
   std::shared_ptr<const Parts> parts_;
-  std::stop_token stop_;
 };
 }  // namespace mckean

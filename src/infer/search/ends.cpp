@@ -88,9 +88,9 @@ class EndSearch {
   const std::optional<double>& distance() const { return found_; }
   const std::optional<VectorXd>& higher() const { return higher_; }
 
-  std::vector<Request> ask(std::uint64_t seed) {
+  std::vector<Point> ask(std::uint64_t seed) {
     NormalDraws draws(seed);
-    std::vector<Request> out;
+    std::vector<Point> out;
     Effort effort = rounds_.effort();
     if (phase_ == Phase::finer) {
       ++effort.level;
@@ -252,7 +252,7 @@ Ends find_ends(Evaluations& evaluate, const Box& box, const Rounds& rounds, std:
   std::vector<EndSearch> all;
   for (const End& e : ends) all.emplace_back(box, rounds, e);
   for (int round = 1;; ++round) {
-    std::vector<Request> requests;
+    std::vector<Point> requests;
     std::vector<std::size_t> counts(all.size(), 0);
     const auto batch = fmt::format("{} {}", name, round);
     for (std::size_t i = 0; i < all.size(); ++i) {

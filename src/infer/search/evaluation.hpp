@@ -1,31 +1,18 @@
-// What a search knows of a likelihood: one function of θ, of how carefully it is computed, and of a draw.
+// What a search asks of an engine: values at many points, as tasks.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "mckean/engine.hpp"
 #include "mckean/fit.hpp"
 #include "mckean/tasks.hpp"
 
 namespace mckean::search {
-
-struct Effort {
-  int level = 4;
-  std::size_t particles = 256, law_particles = 512;  // M and N
-  double temper = 1;                                 // every observation counts as that share of one
-  bool operator==(const Effort&) const = default;
-};
-
-// Names the noise; exact functions ignore it.
-struct Draw {
-  std::uint64_t seed;
-  std::uint32_t index;
-};
 
 struct Value {
   std::optional<double> loglik;
@@ -33,10 +20,8 @@ struct Value {
   double work = 0;      // particle-steps, or what an exact function counts in their place
 };
 
-// Pure, and safe to call from many threads.
-using Function = std::function<Value(std::span<const double> theta, const Effort&, Draw, const std::stop_token&)>;
-
-struct Request {
+// What to evaluate, and how carefully.
+struct Point {
   std::vector<double> theta;
   Effort effort;
 };
@@ -44,7 +29,7 @@ struct Request {
 // The record that a task leaves: what was asked for and what came of it, in the order of the search.
 struct Record {
   std::size_t serial = 0;  // of the evaluation within the search
-  Request request;
+  Point point;
   Value value;
 };
 std::vector<double> pack(const Record&);
@@ -55,23 +40,16 @@ inline const std::string kTaskPrefix = "search ";  // of the groups of a search'
 // The user's time is used up: the search ends with what it has.
 struct OutOfTime {};
 
-// What a particle's step costs: where interactions are pairwise, as many times that as the law has particles.
-struct StepCost {
-  double step = 1;
-  bool pairwise = false;
-  double of(const Effort& e) const { return step * (pairwise ? static_cast<double>(e.law_particles) : 1); }
-};
-
 // Runs batches of evaluations as tasks. A group names its noise as well, so no two batches may share one.
 class Evaluations {
  public:
-  Evaluations(Function function, TaskRunner& runner, FitObserver& observer, std::uint64_t seed, StepCost cost = {})
-      : function_(std::move(function)), runner_(runner), observer_(observer), seed_(seed), step_cost_(cost) {}
+  Evaluations(const Engine& engine, TaskRunner& runner, FitObserver& observer, std::uint64_t seed)
+      : engine_(engine), runner_(runner), observer_(observer), seed_(seed) {}
 
   // Throws Stopped and OutOfTime.
-  std::vector<Value> operator()(const std::string& group, std::span<const Request>);
-  std::vector<Value> operator()(const std::string& group, const Request& request, std::size_t draws) {
-    return (*this)(group, std::vector<Request>(draws, request));
+  std::vector<Value> operator()(const std::string& group, std::span<const Point>);
+  std::vector<Value> operator()(const std::string& group, const Point& point, std::size_t draws) {
+    return (*this)(group, std::vector<Point>(draws, point));
   }
 
   void tell(const std::string& phase, const std::vector<double>& estimate, std::optional<double> loglik);
@@ -82,16 +60,16 @@ class Evaluations {
   std::size_t count() const { return count_; }
   double work() const { return work_; }
   double cost() const { return cost_; }  // the work, each step by its cost
-  double step_cost(const Effort& e) const { return step_cost_.of(e); }
+  double step_cost(const Effort& e) const { return engine_.step_cost(e); }
+  const Engine& engine() const { return engine_; }
 
  private:
-  Function function_;
+  const Engine& engine_;
   TaskRunner& runner_;
   FitObserver& observer_;
   std::uint64_t seed_;
   std::size_t count_ = 0;
   double work_ = 0, cost_ = 0;
-  StepCost step_cost_;
   std::optional<LocalMaximum> told_;
 };
 

@@ -72,7 +72,7 @@ class Exploration {
 
   void generation(int g) {
     const std::vector<VectorXd> points = population_.ask();
-    std::vector<Request> requests;
+    std::vector<Point> requests;
     for (const VectorXd& z : points) requests.push_back({box_.theta(box_.inside(z)), effort_});
     const auto values = evaluate_(fmt::format("{} generation {}", options_.name, g), requests);
     std::vector<double> ranked;

@@ -31,7 +31,7 @@ constexpr double kShiftError = 0.08;  // standard errors, of a shift
 // Those that have a value.
 std::vector<Rounds::Taken> Rounds::values_at(const std::string& what, std::span<const VectorXd> points,
                                              const Effort& effort) {
-  std::vector<Request> requests;
+  std::vector<Point> requests;
   for (const VectorXd& z : points) requests.push_back({box_.theta(z), effort});
   const auto name = fmt::format("{} {} {} level {} particles {} law {}", options_.name, what, round_, effort.level,
                                 effort.particles, effort.law_particles);

@@ -36,10 +36,11 @@ class Search {
         box_(parameters),
         options_(options),
         starts_(evaluate, box_, parameters, options_) {
+    options_.law = evaluate.engine().law_kind();
     rounds_options_.tolerance = options.tolerance;
     rounds_options_.most_cost = options.most_cost / 3;
     rounds_options_.fixed_particles = options.particles > 0;
-    if (options.law_particles > 0 || options.pairwise || !options.law) rounds_options_.law_ratio = 0;
+    if (options.law_particles > 0 || options_.law != Engine::LawKind::moments) rounds_options_.law_ratio = 0;
   }
 
   Found run() {
@@ -95,7 +96,8 @@ class Search {
   std::unique_ptr<Rounds> rounds_at(const std::string& name, const Explored& from) {
     rounds_options_.name = name;
     Effort effort = effort_with(options_, options_.particles > 0 ? options_.particles : kSettling, starts_.level());
-    if (options_.law_particles == 0 && !options_.pairwise) effort.law_particles = std::max(kLaw, effort.law_particles);
+    if (options_.law_particles == 0 && options_.law != Engine::LawKind::pairs)
+      effort.law_particles = std::max(kLaw, effort.law_particles);
     return std::make_unique<Rounds>(evaluate_, box_, rounds_options_,
                                     Region::of(from.mean, from.covariance, box_.size()), effort);
   }
@@ -221,8 +223,8 @@ class Search {
   }
 
   void larger_law() {
-    if (!options_.law || options_.law_particles > 0) return;
-    const std::size_t most = options_.pairwise ? 1024 : rounds_options_.most_law_particles;
+    if (options_.law == Engine::LawKind::none || options_.law_particles > 0) return;
+    const std::size_t most = options_.law == Engine::LawKind::pairs ? 1024 : rounds_options_.most_law_particles;
     go_finer("particles of the law", "raise --law-particles", [&](const Effort& e) -> std::optional<Effort> {
       if (2 * e.law_particles > most) return {};
       Effort finer = e;

@@ -12,11 +12,10 @@
 namespace mckean::search {
 
 struct SearchOptions {
-  std::pair<int, int> levels = {4, 9};  // where it begins, and how far it may go
-  std::size_t particles = 0;            // M of the rounds; 0: chosen
-  std::size_t law_particles = 0;        // N; 0: chosen
-  bool law = true;                      // there is one
-  bool pairwise = false;                // a step of it costs N²
+  std::pair<int, int> levels = {4, 9};             // where it begins, and how far it may go
+  std::size_t particles = 0;                       // M of the rounds; 0: chosen
+  std::size_t law_particles = 0;                   // N; 0: chosen
+  Engine::LawKind law = Engine::LawKind::moments;  // the engine's
   std::size_t starts = 2;
   std::optional<double> tolerance = {};
   double most_cost = 1.6e10;  // after which it goes no finer

@@ -21,9 +21,9 @@ constexpr double kRough = 1.5;  // log units between levels that make the search
 }  // namespace
 
 Effort effort_with(const SearchOptions& options, std::size_t particles, int level) {
-  const std::size_t law = options.law_particles > 0 ? options.law_particles
-                          : options.pairwise        ? kPairwiseLaw
-                                                    : std::max(kLeastLaw, particles);
+  const std::size_t law = options.law_particles > 0               ? options.law_particles
+                          : options.law == Engine::LawKind::pairs ? kPairwiseLaw
+                                                                  : std::max(kLeastLaw, particles);
   return {level, particles, law, 1};
 }
 

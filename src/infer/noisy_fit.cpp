@@ -1,10 +1,9 @@
-#include "infer/by_search.hpp"
+#include "infer/noisy_fit.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "engine/particles/particle_likelihood.hpp"
 #include "infer/checks.hpp"
 
 namespace mckean {
@@ -12,30 +11,6 @@ namespace {
 
 constexpr double kSameHeight =
     1.5;  // log units between the search's own likelihood at the estimate and that of `loglik`
-
-search::Function function_of(const ParticleLikelihood& likelihood) {
-  return [&likelihood](std::span<const double> theta, const search::Effort& e, search::Draw draw,
-                       const std::stop_token& stop) -> search::Value {
-    try {
-      const Likelihood l = likelihood(theta,
-                                      {.level = e.level,
-                                       .particles = e.particles,
-                                       .law_particles = e.law_particles,
-                                       .seed = draw.seed,
-                                       .replicate = draw.index,
-                                       .temper = e.temper,
-                                       .antithetic_law = true,
-                                       .predictions = false,
-                                       .accepts_implausible = true},
-                                      stop);
-      const auto work = static_cast<double>(l.particle_steps);
-      if (!std::isfinite(l.log_value)) return {{}, "the log-likelihood is not finite", work};
-      return {l.log_value, {}, work};
-    } catch (const NumericalError& error) {
-      return {{}, error.what(), 0};
-    }
-  };
-}
 
 // For the report: the estimate as the search has it, and the samples of its last round with what was fitted to them.
 void tell(Workbench& bench, const search::Found& found) {
@@ -78,15 +53,10 @@ void check_height(Workbench& bench, const search::Found& found, FitResult& out) 
 }
 }  // namespace
 
-FitResult fit_by_search(Workbench& bench, const FitPlan& given) {
+FitResult fit_by_search(Workbench& bench, const Engine& engine, const FitPlan& given) {
   const Model& model = bench.model();
-  const ParticleLikelihood likelihood(model, bench.problem.data(), bench.problem.unit(), given.search.levels.first,
-                                      given.seed);
-  search::SearchOptions options = given.search;
-  options.law = likelihood.reads_law();
-  options.pairwise = likelihood.pairwise();
-  search::Evaluations evaluations(function_of(likelihood), bench.runner, bench.observer, given.seed,
-                                  {likelihood.step_cost(), likelihood.pairwise()});
+  const search::SearchOptions& options = given.search;
+  search::Evaluations evaluations(engine, bench.runner, bench.observer, given.seed);
   const search::Found found = search::search(evaluations, model.parameters(), options);
   tell(bench, found);
 
@@ -101,7 +71,8 @@ FitResult fit_by_search(Workbench& bench, const FitPlan& given) {
   out.warnings = found.warnings;
   out.evaluations = evaluations.count();
   out.lowest = options.levels.first, out.highest = found.effort.level;
-  out.particles = found.effort.particles, out.law_particles = options.law ? found.effort.law_particles : 0;
+  out.particles = found.effort.particles,
+  out.law_particles = engine.law_kind() == Engine::LawKind::none ? 0 : found.effort.law_particles;
   bench.particle_steps += static_cast<std::uint64_t>(evaluations.work());
   if (out.stopped)
     out.loglik = LikelihoodSummary{found.loglik, std::nullopt};

@@ -1,16 +1,15 @@
-#include "infer/by_quadrature.hpp"
+#include "infer/exact_fit.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "engine/quadrature/jet.hpp"
 #include "infer/checks.hpp"
 #include "infer/exact_interval.hpp"
 #include "infer/search/explore.hpp"
-#include "model/line.hpp"
 #include "model/symmetric.hpp"
+#include "model/unconstrained.hpp"
 
 namespace mckean {
 namespace {
@@ -26,14 +25,17 @@ constexpr double kComparable = 3;                     // log units within which 
 constexpr double kElsewhere = 3;                      // standard errors from which on it is another
 constexpr double kSame = 0.05;                        // log units
 constexpr double kTolerance = 1e-4,
-                 kExact = 1e-8;       // of the last step, in standard errors; of a level that is asked for
-constexpr double kPairsPerStep = 40;  // values of a kernel that cost as much as the move of a point of a grid
-constexpr double kBearable = 6e8;     // moves of a point and entry of its jet, in a whole fit
-constexpr double kEvaluations = 50;   // of the likelihood and its derivatives in a fit, on the coarse level, by cost
+                 kExact = 1e-8;      // of the last step, in standard errors; of a level that is asked for
+constexpr double kBearable = 6e8;    // moves of a point and entry of its jet, in a whole fit
+constexpr double kEvaluations = 50;  // of the likelihood and its derivatives in a fit, on the coarse level, by cost
 
-class QuadratureFit {
+// What the value costs with all first and second derivatives, over the value alone.
+double derivatives(std::size_t parameters) { return static_cast<double>((parameters + 1) * (parameters + 2)) / 2; }
+
+class ExactFit {
  public:
-  QuadratureFit(Workbench& bench, const FitPlan& given) : bench_(bench), given_(given), tasks_(bench) {}
+  ExactFit(Workbench& bench, const Engine& engine, const FitPlan& given)
+      : bench_(bench), engine_(engine), given_(given), tasks_(bench, engine) {}
 
   // Moves of a point and entry of the jet that a fit takes, by one value at the start on the coarsest level that has
   // one; none where there is no value.
@@ -42,7 +44,7 @@ class QuadratureFit {
     for (coarse_ = std::min(kCoarse, last); coarse_ <= last; ++coarse_)
       if (const double cost = cost_of_value(); cost > 0) {
         tasks_.set_cost(coarse_, cost);
-        expected_ = cost * static_cast<double>(jet_size(model().parameters().size())) * kEvaluations;
+        expected_ = cost * derivatives(model().parameters().size()) * kEvaluations;
         return expected_;
       }
     return {};
@@ -53,7 +55,7 @@ class QuadratureFit {
     FitResult out;
     bool finished = false;
     try {
-      tell("quadrature");
+      tell(std::string(engine_.name()));
       find();
       if (!best_.found()) return {};
       refine();
@@ -83,7 +85,8 @@ class QuadratureFit {
   const Model& model() const { return bench_.model(); }
 
   void describe(FitResult& out) const {
-    out.engine = "quadrature";
+    out.engine = engine_.name();
+    out.exact = true;
     out.value = best_.theta;
     out.mc_se.assign(out.value.size(), 0);
     out.lowest = out.highest = level_;
@@ -113,18 +116,16 @@ class QuadratureFit {
     bench_.observer.progress(p);
   }
 
-  // Grid steps of one value at the start; -1 where there is none.
+  // Of one value at the start; -1 where there is none.
   double cost_of_value() {
-    const Quadrature& quadrature = tasks_.at(coarse_);
     const Task task{fmt::format("quadrature cost level {}", coarse_), 0};
     return bench_.runner.run(std::span(&task, 1), [&](std::size_t, std::stop_token stop) {
-      const Quadrature stopping = quadrature.stopped_by(std::move(stop));
-      try {
-        for (double temper = 1; temper > 1e-5; temper /= 4)
-          if (const auto v = stopping.plausible(model().start_values(), Quadrature::Order::value, temper))
-            return std::vector<double>{static_cast<double>(v->grid_steps) + v->pairs / kPairsPerStep};
-      } catch (const NumericalError&) {
-        // the same as no value
+      Request r = tasks_.at(coarse_, std::move(stop));
+      r.accepts_implausible = false;
+      for (r.effort.temper = 1; r.effort.temper > 1e-5; r.effort.temper /= 4) {
+        const Outcome v = engine_.at(model().start_values(), Order::value, {}, r);
+        if (v) return std::vector<double>{v->work};
+        if (v.failure().code != Failure::Code::implausible) break;
       }
       return std::vector<double>{-1};
     })[0][0];
@@ -134,10 +135,10 @@ class QuadratureFit {
     std::vector<double> out = model().start_values();
     if (k == 0) return out;
     const Stream stream(seed_of(given_.seed, "starts"), static_cast<std::uint32_t>(k), 0, Purpose::data);
-    VectorXd u = to_line(model(), out);
+    VectorXd u = unconstrained(model().parameters(), out);
     for (Index p = 0; p < u.size(); ++p)
       u[p] += (2 * uniform(stream, 0, static_cast<std::uint32_t>(p)) - 1) * std::max(1.0, 0.75 * std::abs(u[p]));
-    return from_line(model(), u);
+    return natural(model().parameters(), u);
   }
 
   // Newton's method from several starts on the coarse level; where they do not agree, from where a population ends.
@@ -172,17 +173,7 @@ class QuadratureFit {
   }
 
   std::optional<std::vector<double>> explore(std::size_t k) {
-    const Quadrature& quadrature = tasks_.at(coarse_);
-    const search::Function value = [&](std::span<const double> theta, const search::Effort& e, search::Draw,
-                                       const std::stop_token& stop) -> search::Value {
-      try {
-        const auto v = quadrature.stopped_by(stop).value(theta, Quadrature::Order::value, e.temper);
-        return {v.loglik, {}, static_cast<double>(v.grid_steps)};
-      } catch (const NumericalError& error) {
-        return {{}, error.what(), 0};
-      }
-    };
-    search::Evaluations evaluations(value, bench_.runner, bench_.observer, given_.seed);
+    search::Evaluations evaluations(engine_, bench_.runner, bench_.observer, given_.seed);
     const search::Box box(model().parameters());
     const search::Explored e = search::explore(evaluations, box,
                                                {.name = fmt::format("population {}", k + 1),
@@ -219,7 +210,7 @@ class QuadratureFit {
 
   // The maximum of a level from the best so far; parameters that run into a bound are held there.
   void climb(const std::string& name, int level) {
-    tell(fmt::format("quadrature, level {}", level));
+    tell(fmt::format("{}, level {}", engine_.name(), level));
     ExactMaximum at =
         tasks_.maximise(fmt::format("{} {}", name, held_.size()), level, {best_.theta, held_, tolerance()});
     while (at.found() && at.at_bound && held_.size() < at.theta.size()) {
@@ -234,16 +225,12 @@ class QuadratureFit {
   // In standard errors: the length of Newton's step on another level.
   double shift_of(int level) {
     const Task task{fmt::format("quadrature shift level {}", level), 0};
-    const Quadrature& quadrature = tasks_.at(level);
     const auto result = bench_.runner.run(std::span(&task, 1), [&](std::size_t, std::stop_token stop) {
-      try {
-        const auto v = quadrature.stopped_by(std::move(stop)).value(best_.theta);
-        std::vector<double> out{static_cast<double>(v.grid_steps)};
-        out.insert(out.end(), v.gradient.begin(), v.gradient.end());
-        return out;
-      } catch (const NumericalError&) {
-        return std::vector<double>{0};
-      }
+      const Outcome v = engine_.at(best_.theta, Order::information, {}, tasks_.at(level, std::move(stop)));
+      if (!v) return std::vector<double>{0};
+      std::vector<double> out{v->work};
+      out.insert(out.end(), v->gradient.begin(), v->gradient.end());
+      return out;
     })[0];
     if (result.size() < 2) return 0;
     bench_.particle_steps += static_cast<std::uint64_t>(result[0]);
@@ -306,6 +293,7 @@ class QuadratureFit {
   }
 
   Workbench& bench_;
+  const Engine& engine_;
   const FitPlan& given_;
   ExactTasks tasks_;
   std::vector<ExactMaximum> found_;  // on the coarse level, the best first
@@ -320,15 +308,12 @@ class QuadratureFit {
 };
 }  // namespace
 
-std::optional<FitResult> fit_by_quadrature(Workbench& bench, const FitPlan& given) {
-  const Model& model = bench.model();
-  const bool asked = given.engine == Engine::quadrature;
-  if (!asked && (model.dimension() != 1 || !model.components()[0].noisy)) return {};
-  QuadratureFit fit(bench, given);
+std::optional<FitResult> fit_exactly(Workbench& bench, const Engine& engine, const FitPlan& given) {
+  const bool asked = given.engine != "auto";
+  ExactFit fit(bench, engine, given);
   const auto work = fit.expected_work();
   if (!asked && (!work || *work > kBearable)) {
-    bench.observer.message(work ? "quadrature would cost too much: particles"
-                                : "quadrature has no value here: particles");
+    bench.observer.message(fmt::format("{} {}", engine.name(), work ? "would cost too much" : "has no value here"));
     return {};
   }
   auto out = fit.run();

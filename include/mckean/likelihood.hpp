@@ -1,0 +1,32 @@
+// The likelihood at given parameters, as the mean of independent estimates.
+#pragma once
+
+#include "mckean/engine.hpp"
+#include "mckean/tasks.hpp"
+
+namespace mckean {
+
+// Several estimates of one likelihood: log of their mean, and its standard error by the delta method (none from
+// a single estimate, 0 from an exact engine).
+struct LikelihoodSummary {
+  double value;
+  std::optional<double> se;
+};
+LikelihoodSummary summarise(std::span<const double> log_values);
+
+struct LikelihoodAverage {
+  LikelihoodSummary summary;
+  std::uint64_t particle_steps = 0;
+  std::vector<std::string> warnings;      // of all estimates, each once
+  std::vector<double> prediction_errors;  // their means
+};
+
+struct AverageOptions {
+  Request request = {.predictions = true, .accepts_implausible = false, .quiet_law = false};
+  std::uint64_t seed = 1;
+  std::size_t repeats = 16;          // one of an exact engine
+  std::string group = "likelihood";  // of its tasks
+};
+// Throws NumericalError, and Stopped.
+LikelihoodAverage average_likelihood(const Engine&, std::span<const double> theta, const AverageOptions&, TaskRunner&);
+}  // namespace mckean

@@ -1,0 +1,48 @@
+#include "engine/quadrature/quadrature_engine.hpp"
+
+#include <fmt/format.h>
+
+#include "mckean/error.hpp"
+
+namespace mckean {
+namespace {
+
+constexpr double kPairsPerStep = 40;  // values of a kernel that cost as much as the move of a point of a grid
+}
+
+std::optional<std::string> QuadratureEngine::refuses(const Problem& problem) {
+  const Model& model = problem.model();
+  if (model.dimension() != 1)
+    return fmt::format(
+        "model '{}' has a state of {} components; densities on a grid need a state of one. Components that are "
+        "exchangeable and observed one by one can be written as a one-dimensional model with several series",
+        model.name(), model.dimension());
+  if (!model.components()[0].noisy)
+    return fmt::format("model '{}' has a state without noise; its law has no density", model.name());
+  return {};
+}
+
+Outcome QuadratureEngine::evaluate(const Law& law, Order order, Draw, const Request& r) const {
+  Accuracy accuracy = accuracy_;
+  if (r.most_work > 0) accuracy.total = r.most_work;
+  const Quadrature quadrature = quadrature_.with(r.effort.level, accuracy, r.stop);
+  const auto wanted = order == Order::value ? Quadrature::Order::value : Quadrature::Order::second;
+  try {
+    const std::optional<QuadratureValue> found =
+        r.accepts_implausible ? std::optional(quadrature.value(law.theta(), wanted, r.effort.temper))
+                              : quadrature.plausible(law.theta(), wanted, r.effort.temper);
+    if (!found)
+      return Failure{Failure::Code::implausible, "observations lie deep in the tails of what the model predicts"};
+    Evaluation out;
+    out.loglik = found->loglik;
+    out.gradient.assign(found->gradient.begin(), found->gradient.end());
+    for (const double h : found->hessian.reshaped()) out.information.push_back(-h);
+    out.work = static_cast<double>(found->grid_steps) + found->pairs / kPairsPerStep;
+    return out;
+  } catch (const TooMuchWork& e) {
+    return Failure{Failure::Code::too_much_work, e.what()};
+  } catch (const NumericalError& e) {
+    return Failure{Failure::Code::undefined, e.what()};
+  }
+}
+}  // namespace mckean
