@@ -19,6 +19,8 @@
 
 namespace mckean {
 
+inline constexpr int kContinuous = -1;  // the level of the diffusion itself, where an engine has it
+
 // How carefully. Exact engines read the level and the temper alone.
 struct Effort {
   int level = 4;                                     // a unit of time is split into 2^level steps
@@ -92,8 +94,9 @@ class Engine {
   virtual ~Engine() = default;
 
   virtual std::string_view name() const = 0;
-  virtual bool exact() const = 0;    // no Monte Carlo error: one draw suffices
-  virtual Order serves() const = 0;  // the highest
+  virtual bool exact() const = 0;                    // no Monte Carlo error: one draw suffices
+  virtual bool continuous() const { return false; }  // it serves kContinuous
+  virtual Order serves() const = 0;                  // the highest
   virtual const std::vector<Parameter>& parameters() const = 0;
 
   // Both throw Stopped soon after a stop is requested, and nothing else.

@@ -67,7 +67,7 @@ Json to_json(const Model& model, const FitSettings& s, const FitResult& r, doubl
               {"cells", cells_json(model, r.cells)},
               {"maxima", maxima},
               {"replicates", r.exact || r.estimator == "search" ? Json(nullptr) : Json(r.replicates)},
-              {"levels", {r.lowest, r.highest}},
+              {"levels", r.highest == kContinuous ? Json::array() : Json{r.lowest, r.highest}},
               {"estimator", r.exact ? Json(nullptr) : Json(r.estimator)},
               {"seed", s.seed},
               {"seconds", seconds},
@@ -112,7 +112,9 @@ void print_table(const Model& model, const FitSettings& s, const FitResult& r, d
   if (!r.converged) fmt::print("NOT CONVERGED: not to be relied on\n");
   std::string how;
   if (r.exact)
-    how = fmt::format("{}, level {}; {:.3g} grid steps", r.engine, r.highest, static_cast<double>(r.particle_steps));
+    how = r.highest == kContinuous ? fmt::format("{}, continuous time", r.engine)
+                                   : fmt::format("{}, level {}; {:.3g} grid steps", r.engine, r.highest,
+                                                 static_cast<double>(r.particle_steps));
   else if (r.estimator == "search")
     how = fmt::format("search, level {}, {} particles, {} evaluations, seed {}; {:.3g} particle-steps", r.highest,
                       r.particles, r.evaluations, s.seed, static_cast<double>(r.particle_steps));

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "engine/kalman/kalman_engine.hpp"
 #include "engine/particles/particle_engine.hpp"
 #include "engine/quadrature/quadrature_engine.hpp"
 
@@ -16,6 +17,10 @@ Outcome Engine::at(std::span<const double> theta, Order order, Draw draw, const 
 
 std::span<const EngineKind> engine_kinds() {
   static constexpr std::array kinds{
+      EngineKind{"kalman", KalmanEngine::refuses,
+                 [](const Problem& p, const EngineOptions&) -> std::unique_ptr<const Engine> {
+                   return std::make_unique<const KalmanEngine>(p);
+                 }},
       EngineKind{"quadrature", QuadratureEngine::refuses,
                  [](const Problem& p, const EngineOptions&) -> std::unique_ptr<const Engine> {
                    return std::make_unique<const QuadratureEngine>(p);

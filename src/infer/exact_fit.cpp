@@ -40,13 +40,13 @@ class ExactFit {
   // Moves of a point and entry of the jet that a fit takes, by one value at the start on the coarsest level that has
   // one; none where there is no value.
   std::optional<double> expected_work() {
+    if (engine_.continuous() && !given_.quadrature_level) {
+      coarse_ = kContinuous;
+      return expected_work_here();
+    }
     const int last = given_.quadrature_level.value_or(kFirst + 1);
     for (coarse_ = std::min(kCoarse, last); coarse_ <= last; ++coarse_)
-      if (const double cost = cost_of_value(); cost > 0) {
-        tasks_.set_cost(coarse_, cost);
-        expected_ = cost * derivatives(model().parameters().size()) * kEvaluations;
-        return expected_;
-      }
+      if (const auto work = expected_work_here()) return work;
     return {};
   }
 
@@ -83,6 +83,14 @@ class ExactFit {
 
  private:
   const Model& model() const { return bench_.model(); }
+
+  std::optional<double> expected_work_here() {
+    const double cost = cost_of_value();
+    if (!(cost > 0)) return {};
+    tasks_.set_cost(coarse_, cost);
+    expected_ = cost * derivatives(model().parameters().size()) * kEvaluations;
+    return expected_;
+  }
 
   void describe(FitResult& out) const {
     out.engine = engine_.name();
@@ -186,8 +194,9 @@ class ExactFit {
 
   // On the level that is asked for, or on finer ones until that no longer moves the maximum.
   void refine() {
-    climb("maximum", given_.quadrature_level.value_or(std::max(kFirst, coarse_)));
-    if (given_.quadrature_level) return;
+    const int first = coarse_ == kContinuous ? kContinuous : std::max(kFirst, coarse_);
+    climb("maximum", given_.quadrature_level.value_or(first));
+    if (given_.quadrature_level || first == kContinuous) return;
     while (level_ < kHighest && best_.found()) {
       const double shift = shift_of(level_ + 1);
       if (shift <= kMoves) return;
@@ -219,7 +228,7 @@ class ExactFit {
       if (held_.size() == at.theta.size()) at.converged = true;
     }
     best_ = at, level_ = level;
-    if (level_ <= kSketch || sketch_level_ < 0) sketch_ = at, sketch_level_ = level_;
+    if (level_ <= kSketch || !sketch_.found()) sketch_ = at, sketch_level_ = level_;
   }
 
   // In standard errors: the length of Newton's step on another level.
@@ -274,8 +283,13 @@ class ExactFit {
     }
   }
 
-  // Whether the fitted model predicts the data, by a few particle filters.
+  // Whether the fitted model predicts the data, by the engine itself or else by a few particle filters.
   void check_fit(FitResult& out) {
+    AverageOptions options{.seed = given_.seed, .group = "exact prediction"};
+    options.request.effort.level = level_;
+    const LikelihoodAverage own = average_likelihood(engine_, best_.theta, options, bench_.runner);
+    if (!own.prediction_errors.empty())
+      return check_predictions(bench_.problem.data(), own.prediction_errors, out.warnings);
     const std::uint64_t grid_steps = bench_.particle_steps;  // what the filters add is no part of the count
     try {
       const LikelihoodAverage at = likelihood_at(bench_, "prediction ", std::min(level_, kSketch), best_.theta);
@@ -302,7 +316,7 @@ class ExactFit {
   std::vector<std::size_t> held_;  // at their bounds
   int level_ = 0, coarse_ = kCoarse;
   ExactMaximum sketch_;  // the maximum of a level on which ends of intervals are cheap to find
-  int sketch_level_ = -1;
+  int sketch_level_ = kCoarse;
   double expected_ = 0;
   std::vector<std::string> warnings_;
 };

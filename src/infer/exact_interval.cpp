@@ -107,6 +107,7 @@ class Side {
 
   // An end that is Euler's: with steps half as long the likelihood has hardly fallen there.
   bool moves_out(double distance, double by) {
+    if (at_.effort.level == kContinuous) return false;
     const auto top = maximise(engine_, start_.top.theta, {.request = finer_, .tolerance = kTolerance});
     if (!top) return false;
     work_ += top->work;
@@ -185,7 +186,7 @@ class Intervals {
   };
   std::optional<double> find(const End& e, const std::stop_token& stop, double& work) const {
     const std::size_t p = e.parameter;
-    Side side(tasks_.engine(), tasks_.at(top_.sketch_level, stop), tasks_.at(top_.sketch_level + 1, stop),
+    Side side(tasks_.engine(), tasks_.at(top_.sketch_level, stop), tasks_.at(finer_level(), stop),
               {top_.sketch, top_.held, p, e.upper == rising(p) ? 1 : -1});
     std::optional<double> out;
     const double plain = std::min(kNormal95 * spread(p), side.modest());
@@ -222,6 +223,8 @@ class Intervals {
       (ends[i].upper ? interval.upper : interval.lower) = results[i][0];
     }
   }
+
+  int finer_level() const { return top_.sketch_level == kContinuous ? kContinuous : top_.sketch_level + 1; }
 
   void tell_bound(std::size_t p) {
     const bool low = at_lower(p);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "engine/quadrature/jet.hpp"
+#include "engine/differentiator.hpp"
 
 namespace mckean {
 namespace {
@@ -21,46 +21,6 @@ std::vector<std::size_t> dynamic_first(const Model& model, std::size_t& dynamic)
   dynamic = static_cast<std::size_t>(rest - order.begin());
   return order;
 }
-
-// Derivatives of expressions of parameters and of symbols that themselves have jets.
-class Differentiator {
- public:
-  Differentiator(const Model& model, const std::vector<std::size_t>& order, std::size_t parameters)
-      : model_(model), parameters_(parameters), along_(parameters + 1) {
-    for (std::size_t b = 1; b <= parameters; ++b)
-      along_[b].emplace(model.parameter_symbols()[order[b - 1]].id(), model.graph().number(1));
-  }
-
-  // Declares that each base moves with θ, by symbols of its own; returns the jets of all, entry by entry.
-  std::vector<Expr> moving(const std::vector<Expr>& bases, Kind::Bits kind, const char* name) {
-    std::vector<Expr> out;
-    const auto at = [&](std::size_t entry, std::size_t r) { return out[entry * bases.size() + r]; };
-    for (std::size_t entry = 0; entry < jet_size(parameters_); ++entry)
-      for (const Expr base : bases)
-        out.push_back(entry == 0 ? base : model_.graph().symbol({kind, name, static_cast<int>(out.size())}));
-    for (std::size_t r = 0; r < bases.size(); ++r)
-      for (std::size_t b = 1; b <= parameters_; ++b)
-        for (std::size_t a = 0; a <= parameters_; ++a)
-          along_[b].emplace(at(jet_index(0, a), r).id(), at(jet_index(a, b), r));
-    return out;
-  }
-
-  std::vector<Expr> jets(const std::vector<Expr>& roots) const {
-    std::vector<Expr> out;
-    for_each_entry(parameters_, [&](std::size_t a, std::size_t b) {
-      std::vector<Expr> d = roots;
-      for (const std::size_t p : {a, b})
-        if (p > 0) d = differentiate(d, along_[p]);
-      out.insert(out.end(), d.begin(), d.end());
-    });
-    return out;
-  }
-
- private:
-  const Model& model_;
-  std::size_t parameters_;
-  std::vector<Substitution> along_;  // by parameter, from 1
-};
 
 template <class... Lists>
 std::vector<Expr> join(std::vector<Expr> first, const Lists&... rest) {

@@ -1,7 +1,7 @@
 // Masses on a uniform grid, with their derivatives.
 #pragma once
 
-#include "engine/quadrature/jet.hpp"
+#include "engine/jet.hpp"
 #include "noise/columns.hpp"
 
 namespace mckean {
