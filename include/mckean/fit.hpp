@@ -89,7 +89,8 @@ struct FitResult {
   std::vector<Cell> cells;                      // by level, then p
   std::size_t replicates = 0, reprojections = 0;
   std::size_t evaluations = 0;  // of the likelihood, by a search
-  int lowest = 0, highest = 0;
+  int lowest = 0, highest = 0;  // levels; in continuous time those that were extrapolated, kContinuous where none was
+  bool continuous = false;      // the answer is that of the diffusion
   std::size_t particles = 0, law_particles = 0, iterations = 0;  // at the highest level
   std::optional<LikelihoodSummary> loglik;                       // at the estimate
   std::uint64_t particle_steps = 0;

@@ -96,6 +96,13 @@ std::string interval_text(const Interval& i) {
   return fmt::format("{} to {}", end(i.lower), end(i.upper));
 }
 
+std::string steps_text(const FitResult& r) {
+  if (r.highest == kContinuous) return "continuous time";
+  const std::string work = fmt::format("{:.3g} grid steps", static_cast<double>(r.particle_steps));
+  if (r.continuous) return fmt::format("continuous time from levels {} to {}; {}", r.lowest, r.highest, work);
+  return fmt::format("level {}; {}", r.highest, work);
+}
+
 void print_table(const Model& model, const FitSettings& s, const FitResult& r, double seconds) {
   fmt::print("{:<16} {:>11} {:>10} {:>10}   {:>10}\n", "parameter", "estimate", "MC error", "std. err.",
              "95 % interval");
@@ -112,9 +119,7 @@ void print_table(const Model& model, const FitSettings& s, const FitResult& r, d
   if (!r.converged) fmt::print("NOT CONVERGED: not to be relied on\n");
   std::string how;
   if (r.exact)
-    how = r.highest == kContinuous ? fmt::format("{}, continuous time", r.engine)
-                                   : fmt::format("{}, level {}; {:.3g} grid steps", r.engine, r.highest,
-                                                 static_cast<double>(r.particle_steps));
+    how = fmt::format("{}, {}", r.engine, steps_text(r));
   else if (r.estimator == "search")
     how = fmt::format("search, level {}, {} particles, {} evaluations, seed {}; {:.3g} particle-steps", r.highest,
                       r.particles, r.evaluations, s.seed, static_cast<double>(r.particle_steps));

@@ -7,6 +7,7 @@
 
 #include "infer/checks.hpp"
 #include "infer/exact_interval.hpp"
+#include "infer/extrapolate.hpp"
 #include "infer/search/explore.hpp"
 #include "model/symmetric.hpp"
 #include "model/unconstrained.hpp"
@@ -19,6 +20,7 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 constexpr int kCoarse = 2, kFirst = 3, kHighest = 8;  // levels: of the search, of the first refinement, at most
 constexpr int kSketch = 4;                            // and of the ends of intervals
 constexpr double kMoves = 0.1;                        // standard errors by which a finer level may move the maximum
+constexpr double kNegligible = 2e-3;                  // between two extrapolations that agree
 constexpr double kMuch = 0.2;                         // the same, where finer levels cost too much
 constexpr double kSketchDistance = 1;                 // standard errors
 constexpr double kComparable = 3;                     // log units within which another maximum is reported
@@ -59,6 +61,7 @@ class ExactFit {
       find();
       if (!best_.found()) return {};
       refine();
+      to_continuous_time();
       describe(out);
       report_maxima(out);
       look_at_sides(out);
@@ -87,7 +90,7 @@ class ExactFit {
   std::optional<double> expected_work_here() {
     const double cost = cost_of_value();
     if (!(cost > 0)) return {};
-    tasks_.set_cost(coarse_, cost);
+    tasks_.set_cost(coarse_, cost, kBearable / (derivatives(model().parameters().size()) * 8));
     expected_ = cost * derivatives(model().parameters().size()) * kEvaluations;
     return expected_;
   }
@@ -97,7 +100,8 @@ class ExactFit {
     out.exact = true;
     out.value = best_.theta;
     out.mc_se.assign(out.value.size(), 0);
-    out.lowest = out.highest = level_;
+    out.lowest = continuous_ ? lowest_ : level_, out.highest = continuous_ ? highest_ : level_;
+    out.continuous = continuous_ || level_ == kContinuous;
     out.loglik = LikelihoodSummary{best_.loglik, 0.0};
     out.converged = best_.converged;
     out.warnings = warnings_;
@@ -217,6 +221,21 @@ class ExactFit {
     }
   }
 
+  void to_continuous_time() {
+    if (given_.quadrature_level || level_ == kContinuous || !best_.converged) return;
+    tell(fmt::format("{}, continuous time", engine_.name()));
+    const auto found =
+        extrapolate(tasks_, best_, {.lowest = std::max(level_ - 1, 0), .highest = kHighest, .held = held_});
+    if (!found) {
+      warnings_.push_back(fmt::format("the answer is that of level {}: levels could not be extrapolated", level_));
+      return;
+    }
+    best_ = found->maximum, lowest_ = found->lowest, highest_ = found->highest, continuous_ = true;
+    if (found->doubt > kMoves)
+      warnings_.push_back(fmt::format("extrapolations from levels {} and {} differ by {:.2f} standard errors",
+                                      lowest_ - 1, lowest_, found->doubt));
+  }
+
   // The maximum of a level from the best so far; parameters that run into a bound are held there.
   void climb(const std::string& name, int level) {
     tell(fmt::format("{}, level {}", engine_.name(), level));
@@ -233,17 +252,9 @@ class ExactFit {
 
   // In standard errors: the length of Newton's step on another level.
   double shift_of(int level) {
-    const Task task{fmt::format("quadrature shift level {}", level), 0};
-    const auto result = bench_.runner.run(std::span(&task, 1), [&](std::size_t, std::stop_token stop) {
-      const Outcome v = engine_.at(best_.theta, Order::information, {}, tasks_.at(level, std::move(stop)));
-      if (!v) return std::vector<double>{0};
-      std::vector<double> out{v->work};
-      out.insert(out.end(), v->gradient.begin(), v->gradient.end());
-      return out;
-    })[0];
-    if (result.size() < 2) return 0;
-    bench_.particle_steps += static_cast<std::uint64_t>(result[0]);
-    VectorXd gradient = Eigen::Map<const VectorXd>(result.data() + 1, static_cast<Index>(result.size() - 1));
+    const ExactValue found = tasks_.evaluate("shift", {level}, best_.theta)[0];
+    if (!found.found()) return 0;
+    VectorXd gradient = found.gradient;
     MatrixXd information = best_.information;
     for (const std::size_t p : held_) {
       const auto i = static_cast<Index>(p);
@@ -315,6 +326,8 @@ class ExactFit {
   ExactMaximum best_;
   std::vector<std::size_t> held_;  // at their bounds
   int level_ = 0, coarse_ = kCoarse;
+  bool continuous_ = false;  // extrapolated, from these levels
+  int lowest_ = 0, highest_ = 0;
   ExactMaximum sketch_;  // the maximum of a level on which ends of intervals are cheap to find
   int sketch_level_ = kCoarse;
   double expected_ = 0;

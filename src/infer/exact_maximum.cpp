@@ -48,7 +48,36 @@ ExactMaximum unpacked(std::span<const double> v, Index n) {
 
 Request ExactTasks::at(int level, std::stop_token stop) const {
   Request out{.effort = {.level = level}, .stop = std::move(stop)};
-  if (cost_) out.most_work = kMostTimes * cost_->second * std::exp2(1.5 * (level - cost_->first));
+  if (cost_) out.most_work = kMostTimes * expected_cost(level);
+  return out;
+}
+
+double ExactTasks::expected_cost(int level) const { return cost_->second * std::exp2(1.5 * (level - cost_->first)); }
+
+// The result of a task: work, log-likelihood, gradient, information; work alone where there is none.
+std::vector<ExactValue> ExactTasks::evaluate(const std::string& group, const std::vector<int>& levels,
+                                             const std::vector<double>& theta) {
+  check_time();
+  std::vector<Task> tasks;
+  for (const int level : levels)
+    tasks.push_back({named_at(fmt::format("quadrature {} level {}", group, level), theta), 0, expected_cost(level)});
+  const auto results = bench_.runner.run(tasks, [&](std::size_t i, std::stop_token stop) {
+    const Outcome v = engine_.at(theta, Order::information, {}, at(levels[i], std::move(stop)));
+    if (!v) return std::vector<double>{0};
+    std::vector<double> out{v->work, v->loglik};
+    out.insert(out.end(), v->gradient.begin(), v->gradient.end());
+    out.insert(out.end(), v->information.begin(), v->information.end());
+    return out;
+  });
+  const auto n = static_cast<Index>(theta.size());
+  std::vector<ExactValue> out;
+  for (const auto& v : results) {
+    bench_.particle_steps += static_cast<std::uint64_t>(v[0]);
+    out.emplace_back();
+    if (v.size() < 2) continue;
+    out.back() = {v[1], Eigen::Map<const Eigen::VectorXd>(v.data() + 2, n),
+                  Eigen::Map<const MatrixXd>(v.data() + 2 + n, n, n)};
+  }
   return out;
 }
 

@@ -24,6 +24,14 @@ struct ExactMaximum {
   bool found() const { return !theta.empty(); }
 };
 
+// The likelihood at a point with its derivatives, or nothing.
+struct ExactValue {
+  double loglik = 0;
+  Eigen::VectorXd gradient;
+  Eigen::MatrixXd information;
+  bool found() const { return gradient.size() > 0; }
+};
+
 class ExactTasks {
  public:
   ExactTasks(Workbench& bench, const Engine& engine) : bench_(bench), engine_(engine) {}
@@ -31,7 +39,13 @@ class ExactTasks {
   const Engine& engine() const { return engine_; }
   Request at(int level, std::stop_token stop = {}) const;
   // What one value cost on a level: elsewhere no more than so many times that, with the usual growth, is spent on one.
-  void set_cost(int level, double work) { cost_ = {level, work}; }
+  // `most`: that one value may cost where there is a choice.
+  void set_cost(int level, double work, double most) { cost_ = {level, work}, most_ = most; }
+  double expected_cost(int level) const;
+  bool affordable(int level) const { return expected_cost(level) < most_; }
+  // On several levels.
+  std::vector<ExactValue> evaluate(const std::string& group, const std::vector<int>& levels,
+                                   const std::vector<double>& theta);
   void check_time();  // throws search::OutOfTime where the time granted is used up
   std::vector<ExactMaximum> maximise(const std::string& group, int level, std::span<const ExactRequest>);
   ExactMaximum maximise(const std::string& group, int level, const ExactRequest& request) {
@@ -42,5 +56,6 @@ class ExactTasks {
   Workbench& bench_;
   const Engine& engine_;
   std::optional<std::pair<int, double>> cost_;
+  double most_ = 0;
 };
 }  // namespace mckean

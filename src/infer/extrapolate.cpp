@@ -1,0 +1,111 @@
+#include "infer/extrapolate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "model/symmetric.hpp"
+
+namespace mckean {
+namespace {
+
+using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+
+// Euler's error has the powers Δ, Δ², …: of three levels this combination leaves Δ³.
+constexpr double kWeights[] = {1.0 / 3, -2, 8.0 / 3};
+constexpr int kLevels = 3;
+constexpr double kAgree = 2e-3;  // standard errors between extrapolations from l and l + 1 that makes them equal
+constexpr double kRest = 1e-4;   // length of Newton's step, in standard errors, that is none
+constexpr double kLongest = 1;   // that may be taken
+constexpr int kMostSteps = 6;
+
+class Extrapolation {
+ public:
+  Extrapolation(ExactTasks& tasks, const ExactMaximum& from, const ExtrapolateOptions& options)
+      : tasks_(tasks),
+        options_(options),
+        theta_(VectorXd::Map(from.theta.data(), static_cast<Index>(from.theta.size()))) {}
+
+  std::optional<ExtrapolatedMaximum> run() {
+    int lowest = options_.lowest;
+    for (int i = 0; i < kMostSteps; ++i) {
+      known_.clear();
+      if (!take(lowest, lowest + kLevels)) return {};
+      while (doubt(lowest) > kAgree && lowest + kLevels < options_.highest && tasks_.affordable(lowest + kLevels + 1) &&
+             take(lowest + kLevels + 1, lowest + kLevels + 1))
+        ++lowest;
+      const VectorXd step = newton(lowest + 1);
+      if (!(length(step, lowest + 1) < kLongest)) return {};
+      if (length(step, lowest + 1) < kRest) return result(lowest);
+      theta_ += step;
+      for (Index p = 0; p < theta_.size(); ++p)
+        if (!tasks_.engine().parameters()[static_cast<std::size_t>(p)].contains(theta_[p])) return {};
+    }
+    return {};
+  }
+
+ private:
+  // Evaluates levels at θ, in parallel; false where one of them has no likelihood.
+  bool take(int first, int last) {
+    const std::vector<double> theta(theta_.begin(), theta_.end());
+    std::vector<int> levels;
+    for (int l = last; l >= first; --l) levels.push_back(l);  // the dearest first
+    const auto found = tasks_.evaluate("extrapolation", levels, theta);
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+      if (!found[i].found()) return false;
+      known_[levels[i]] = found[i];
+    }
+    return true;
+  }
+
+  template <class Part>
+  auto combined(int lowest, Part&& part) const {
+    auto out = (kWeights[0] * part(known_.at(lowest))).eval();
+    for (int l = 1; l < kLevels; ++l) out += kWeights[l] * part(known_.at(lowest + l));
+    return out;
+  }
+  VectorXd gradient(int lowest) const {
+    VectorXd out = combined(lowest, [](const ExactValue& v) -> const VectorXd& { return v.gradient; });
+    for (const std::size_t p : options_.held) out[static_cast<Index>(p)] = 0;
+    return out;
+  }
+  MatrixXd information(int lowest) const {
+    MatrixXd out = combined(lowest, [](const ExactValue& v) -> const MatrixXd& { return v.information; });
+    for (const std::size_t p : options_.held) {
+      const auto i = static_cast<Index>(p);
+      out.row(i).setZero(), out.col(i).setZero(), out(i, i) = 1;
+    }
+    return out;
+  }
+  VectorXd newton(int lowest) const { return pseudo_inverse(information(lowest)) * gradient(lowest); }
+  double length(const VectorXd& step, int lowest) const {
+    return std::sqrt(std::max(0.0, step.dot(information(lowest) * step)));
+  }
+  double doubt(int lowest) const { return length(newton(lowest) - newton(lowest + 1), lowest + 1); }
+
+  ExtrapolatedMaximum result(int lowest) const {
+    ExtrapolatedMaximum out;
+    out.maximum.theta.assign(theta_.begin(), theta_.end());
+    for (int l = 0; l < kLevels; ++l) out.maximum.loglik += kWeights[l] * known_.at(lowest + 1 + l).loglik;
+    out.maximum.information =
+        combined(lowest + 1, [](const ExactValue& v) -> const MatrixXd& { return v.information; });
+    out.maximum.converged = true;
+    out.lowest = lowest + 1, out.highest = lowest + kLevels;
+    out.doubt = doubt(lowest);
+    return out;
+  }
+
+  ExactTasks& tasks_;
+  const ExtrapolateOptions& options_;
+  VectorXd theta_;
+  std::map<int, ExactValue> known_;  // by level
+};
+}  // namespace
+
+std::optional<ExtrapolatedMaximum> extrapolate(ExactTasks& tasks, const ExactMaximum& from,
+                                               const ExtrapolateOptions& options) {
+  return Extrapolation(tasks, from, options).run();
+}
+}  // namespace mckean
