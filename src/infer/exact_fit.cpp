@@ -294,21 +294,18 @@ class ExactFit {
     }
   }
 
-  // Whether the fitted model predicts the data, by the engine itself or else by a few particle filters.
+  // Whether the fitted model predicts the data.
   void check_fit(FitResult& out) {
-    AverageOptions options{.seed = given_.seed, .group = "exact prediction"};
-    options.request.effort.level = level_;
-    const LikelihoodAverage own = average_likelihood(engine_, best_.theta, options, bench_.runner);
-    if (!own.prediction_errors.empty())
-      return check_predictions(bench_.problem.data(), own.prediction_errors, out.warnings);
-    const std::uint64_t grid_steps = bench_.particle_steps;  // what the filters add is no part of the count
+    AverageOptions options{.seed = given_.seed, .group = "quadrature prediction"};
+    options.request.effort.level = std::min(level_, kSketch);
+    options.request.accepts_implausible = true;
     try {
-      const LikelihoodAverage at = likelihood_at(bench_, "prediction ", std::min(level_, kSketch), best_.theta);
-      check_predictions(bench_.problem.data(), at.prediction_errors, out.warnings);
+      check_predictions(bench_.problem.data(),
+                        average_likelihood(engine_, best_.theta, options, bench_.runner).prediction_errors,
+                        out.warnings);
     } catch (const NumericalError& e) {
       out.warnings.push_back(fmt::format("predictions could not be checked: {}", e.what()));
     }
-    bench_.particle_steps = grid_steps;
   }
 
   double distance(const std::vector<double>& theta) const {

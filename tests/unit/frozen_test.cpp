@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "engine/particles/prediction.hpp"
+#include "engine/prediction.hpp"
 #include "engine/quadrature/formulas.hpp"
 #include "law/law.hpp"
 #include "models.hpp"

@@ -145,7 +145,7 @@ Evaluation ParticleEngine::filter(const LawPath& law, const Schedule& when, std:
       steps += r.effort.particles * (visit.point - at);
       at = visit.point;
       if (r.predictions)
-        prediction.errors(grid.time[at], when.values(i, visit), particles.x(), r.effort.particles,
+        prediction.errors(grid.time[at], when.values(i, visit), {particles.x(), r.effort.particles},
                           out.prediction_errors);
       const double u = uniform(resampling, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(visit.row));
       out.loglik += weigher.observe(

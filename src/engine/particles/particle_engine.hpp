@@ -4,7 +4,7 @@
 #include "engine/particles/observation_frame.hpp"
 #include "engine/particles/particle_problem.hpp"
 #include "engine/particles/particles.hpp"
-#include "engine/particles/prediction.hpp"
+#include "engine/prediction.hpp"
 #include "mckean/engine.hpp"
 
 namespace mckean {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/prediction.hpp"
 #include "engine/quadrature/weigh.hpp"
 #include "law/law.hpp"
 #include "mckean/tasks.hpp"
@@ -14,9 +15,11 @@ namespace mckean {
 
 // What does not depend on the level.
 struct Quadrature::Compiled {
-  explicit Compiled(const Problem& p) : problem(p), plain(p.model(), false), second(p.model(), true) {}
+  explicit Compiled(const Problem& p)
+      : problem(p), plain(p.model(), false), second(p.model(), true), prediction(problem.model()) {}
   Problem problem;
   Formulas plain, second;
+  Prediction prediction;
 };
 
 struct Quadrature::Parts {
@@ -56,6 +59,11 @@ class Moving {
         log_value_(jet_size(formulas.all())),
         stop_(std::move(stop)) {}
 
+  void predict_by(const Prediction& prediction) {
+    prediction_.emplace(prediction, kernels());
+    prediction_->set_parameters(theta_);
+  }
+
   QuadratureValue run() {
     try {
       travel();
@@ -76,6 +84,7 @@ class Moving {
     std::size_t series, row;  // the next row that is observed
     Body body;
     double surprise = 0;  // how deep in its tails observations were, beyond what is usual
+    std::vector<double> prediction_errors;
   };
 
   void travel() {
@@ -105,7 +114,7 @@ class Moving {
 
   template <class Move>
   void begin(std::size_t s, Move&& move_to) {
-    filters_.push_back({s, 0, Body{point_mass(0, 0), std::nullopt}});
+    filters_.push_back({s, 0, Body{point_mass(0, 0), std::nullopt}, 0, {}});
     move(filters_.back(), 0, move_to);
   }
 
@@ -117,6 +126,9 @@ class Moving {
     const bool here = f.row < visits.size() && visits[f.row].point == k;
     if (here && schedule_.observed(f.series, visits[f.row]))
       a.observe = [&](GridDensity& d) {
+        if (prediction_)
+          prediction_->errors(schedule_.grid.time[k], schedule_.values(f.series, visits[f.row]),
+                              {d.x, d.points, d.mass[0]}, f.prediction_errors);
         seen = weigher_.weigh(d, schedule_.grid.time[k], schedule_.values(f.series, visits[f.row]),
                               transport_.accuracy().least(), schedule_.where(f.series, visits[f.row]));
         return std::move(seen->curvature);
@@ -124,6 +136,8 @@ class Moving {
     if (f.row + (here ? 1 : 0) < visits.size())
       a.fields = [&](GridDensity& d) { return fields(d, law_ ? law_->density : d, k, "densities of a filter"); };
     f.body = move_to(a);
+    if (here && !seen && prediction_)
+      f.prediction_errors.resize(f.prediction_errors.size() + model_.observed().size(), std::nan(""));
     if (here) ++f.row;
     if (!seen) return;
     for (std::size_t i = 0; i < log_value_.size(); ++i) log_value_[i] += seen->log_total[i];
@@ -164,7 +178,9 @@ class Moving {
   }
 
   QuadratureValue result() const {
-    QuadratureValue out{log_value_[0], {}, {}, transport_.grid_steps(), pairs_};
+    QuadratureValue out{log_value_[0], {}, {}, transport_.grid_steps(), pairs_, {}};
+    for (const Filter& f : filters_)
+      out.prediction_errors.insert(out.prediction_errors.end(), f.prediction_errors.begin(), f.prediction_errors.end());
     const auto n = static_cast<Eigen::Index>(formulas_.all());
     out.gradient.resize(n);
     out.hessian.resize(n, n);
@@ -189,6 +205,7 @@ class Moving {
   std::optional<Body> law_;
   std::vector<double> moments_;  // of the law where it is now
   std::vector<Filter> filters_;
+  std::optional<PredictionFrame> prediction_;
   std::stop_token stop_;
 };
 }  // namespace
@@ -203,16 +220,16 @@ Quadrature Quadrature::with(int level, Accuracy accuracy, std::stop_token stop) 
 
 std::optional<QuadratureValue> Quadrature::plausible(std::span<const double> theta, Order order, double temper) const {
   try {
-    return evaluate(theta, order, parts_->accuracy, temper);
+    return evaluate(theta, order, parts_->accuracy, temper, false);
   } catch (const CutTooShort&) {
     return {};
   }
 }
 
-QuadratureValue Quadrature::value(std::span<const double> theta, Order order, double temper) const {
+QuadratureValue Quadrature::value(std::span<const double> theta, Order order, double temper, bool predictions) const {
   for (Accuracy accuracy = parts_->accuracy;; accuracy.cut = std::min(std::numbers::sqrt2 * accuracy.cut, kWidestCut)) {
     try {
-      return evaluate(theta, order, accuracy, temper);
+      return evaluate(theta, order, accuracy, temper, predictions);
     } catch (const CutTooShort&) {
       if (accuracy.cut >= kWidestCut)
         throw NumericalError(fmt::format(
@@ -222,9 +239,11 @@ QuadratureValue Quadrature::value(std::span<const double> theta, Order order, do
   }
 }
 
-QuadratureValue Quadrature::evaluate(std::span<const double> theta, Order order, Accuracy accuracy,
-                                     double temper) const {
+QuadratureValue Quadrature::evaluate(std::span<const double> theta, Order order, Accuracy accuracy, double temper,
+                                     bool predictions) const {
   const Formulas& formulas = order == Order::value ? parts_->compiled->plain : parts_->compiled->second;
-  return Moving(parts_->model(), formulas, parts_->schedule, accuracy, theta, temper, parts_->stop).run();
+  Moving moving(parts_->model(), formulas, parts_->schedule, accuracy, theta, temper, parts_->stop);
+  if (predictions) moving.predict_by(parts_->compiled->prediction);
+  return moving.run();
 }
 }  // namespace mckean

@@ -19,8 +19,9 @@ struct QuadratureValue {
   double loglik = 0;
   Eigen::VectorXd gradient;  // in θ; empty where only the value was asked for
   Eigen::MatrixXd hessian;
-  std::uint64_t grid_steps = 0;  // Euler moves of one point of a grid
-  double pairs = 0;              // values of a pairwise kernel
+  std::uint64_t grid_steps = 0;           // Euler moves of one point of a grid
+  double pairs = 0;                       // values of a pairwise kernel
+  std::vector<double> prediction_errors;  // where asked for, as Evaluation has them
 };
 
 // The densities would need too large a grid, or too many moves.
@@ -42,7 +43,9 @@ class Quadrature {
   // Derivatives are exact: tangents of the densities to second order, the law's own dependence on θ included.
   // Throws NumericalError: an observation that is impossible, a law that overflows, too large a grid. With `temper` < 1
   // every observation counts as that share of one, G^temper: a smoother likelihood, for finding a maximum from afar.
-  QuadratureValue value(std::span<const double> theta, Order = Order::second, double temper = 1) const;
+  // With `predictions` also the errors of one-step predictions.
+  QuadratureValue value(std::span<const double> theta, Order = Order::second, double temper = 1,
+                        bool predictions = false) const;
   // The same, or nothing where observations lie deep in the tails of what is predicted (then `value` costs much more).
   std::optional<QuadratureValue> plausible(std::span<const double> theta, Order = Order::second,
                                            double temper = 1) const;
@@ -51,7 +54,7 @@ class Quadrature {
   struct Compiled;
   struct Parts;
   explicit Quadrature(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
-  QuadratureValue evaluate(std::span<const double> theta, Order, Accuracy, double temper) const;
+  QuadratureValue evaluate(std::span<const double> theta, Order, Accuracy, double temper, bool predictions) const;
 
   std::shared_ptr<const Parts> parts_;
 };

@@ -29,7 +29,7 @@ Outcome QuadratureEngine::evaluate(const Law& law, Order order, Draw, const Requ
   const auto wanted = order == Order::value ? Quadrature::Order::value : Quadrature::Order::second;
   try {
     const std::optional<QuadratureValue> found =
-        r.accepts_implausible ? std::optional(quadrature.value(law.theta(), wanted, r.effort.temper))
+        r.accepts_implausible ? std::optional(quadrature.value(law.theta(), wanted, r.effort.temper, r.predictions))
                               : quadrature.plausible(law.theta(), wanted, r.effort.temper);
     if (!found)
       return Failure{Failure::Code::implausible, "observations lie deep in the tails of what the model predicts"};
@@ -37,6 +37,7 @@ Outcome QuadratureEngine::evaluate(const Law& law, Order order, Draw, const Requ
     out.loglik = found->loglik;
     out.gradient.assign(found->gradient.begin(), found->gradient.end());
     for (const double h : found->hessian.reshaped()) out.information.push_back(-h);
+    out.prediction_errors = found->prediction_errors;
     out.work = static_cast<double>(found->grid_steps) + found->pairs / kPairsPerStep;
     return out;
   } catch (const TooMuchWork& e) {

@@ -1,4 +1,4 @@
-#include "engine/particles/prediction.hpp"
+#include "engine/prediction.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -57,8 +57,7 @@ Prediction::Prediction(const Model& model)
 PredictionFrame::PredictionFrame(const Prediction& prediction, const Kernels& kernels)
     : prediction_(prediction), frame_(prediction.program_, kernels), memory_(prediction.program_.outputs() * kBlock) {}
 
-void PredictionFrame::errors(double t, std::span<const double> values, const Columns& x, std::size_t particles,
-                             std::vector<double>& to) {
+void PredictionFrame::errors(double t, std::span<const double> values, const Points& points, std::vector<double>& to) {
   const std::vector<std::size_t>& columns = prediction_.columns_;
   const std::size_t first_error = to.size();
   to.resize(first_error + values.size(), std::numeric_limits<double>::quiet_NaN());
@@ -68,18 +67,20 @@ void PredictionFrame::errors(double t, std::span<const double> values, const Col
   std::vector<double*> out(prediction_.program_.outputs());
   for (std::size_t c = 0; c < out.size(); ++c) out[c] = memory_.data() + c * kBlock;
   std::vector<double> means(columns.size()), squares(means), variances(means);
-  for (std::size_t first = 0; first < particles; first += kBlock) {
-    const std::size_t n = std::min(kBlock, particles - first);
-    for (std::size_t c = 0; c < in.size(); ++c) in[c] = x[c] + first;
+  for (std::size_t first = 0; first < points.count; first += kBlock) {
+    const std::size_t n = std::min(kBlock, points.count - first);
+    for (std::size_t c = 0; c < in.size(); ++c) in[c] = points.x[c] + first;
     frame_.run(in, out, n);
     for (std::size_t c = 0; c < columns.size(); ++c)
       for (std::size_t i = 0; i < n; ++i) {
-        means[c] += out[2 * c][i];
-        squares[c] += out[2 * c][i] * out[2 * c][i];
-        variances[c] += out[2 * c + 1][i];
+        const double w = points.weights ? points.weights[first + i] : 1;
+        if (w == 0) continue;
+        means[c] += w * out[2 * c][i];
+        squares[c] += w * out[2 * c][i] * out[2 * c][i];
+        variances[c] += w * out[2 * c + 1][i];
       }
   }
-  const auto N = static_cast<double>(particles);
+  const double N = points.weights ? 1 : static_cast<double>(points.count);
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const double mean = means[c] / N, variance = squares[c] / N - mean * mean + variances[c] / N;
     if (variance > 0 && std::isfinite(variance))

@@ -1,7 +1,9 @@
-// Mean and variance of the next observation, given particles that predict the state.
+// Mean and variance of the next observation, given points that predict the state.
 #pragma once
 
-#include "law/cloud.hpp"
+#include "mckean/model.hpp"
+#include "noise/columns.hpp"
+#include "program/program.hpp"
 
 namespace mckean {
 
@@ -22,10 +24,15 @@ class PredictionFrame {
   PredictionFrame(const Prediction&, const Kernels&);
   void set_parameters(std::span<const double> theta) { frame_.set_fixed(theta); }
 
-  // For each observed column (y − E y)/sd(y) under the mixture over the particles; NaN where y is missing or the
-  // moments do not exist.
-  void errors(double t, std::span<const double> values, const Columns& x, std::size_t particles,
-              std::vector<double>& to);
+  // States, equally likely or with the given weights, which sum to 1.
+  struct Points {
+    const Columns& x;
+    std::size_t count;
+    const double* weights = nullptr;
+  };
+  // For each observed column (y − E y)/sd(y) under the mixture over the points; NaN where y is missing or the moments
+  // do not exist.
+  void errors(double t, std::span<const double> values, const Points&, std::vector<double>& to);
 
  private:
   const Prediction& prediction_;
