@@ -57,6 +57,12 @@ struct Evaluation {
   std::vector<std::string> warnings;  // observations at which one particle carries all the weight
 };
 
+// The state at one time, given all observations.
+struct Smoothed {
+  double mean, sd, q05, q50, q95;
+};
+using States = std::vector<std::vector<std::vector<Smoothed>>>;  // series by series, component by component, row by row
+
 // There is no likelihood at θ: an infinite potential with a reason, not an exception.
 struct Failure {
   enum class Code { undefined, implausible, too_much_work } code = Code::undefined;
@@ -103,6 +109,9 @@ class Engine {
   virtual Result<std::shared_ptr<const Law>> law(std::span<const double> theta, Draw, const Request&) const = 0;
   virtual Outcome evaluate(const Law&, Order, Draw, const Request&) const = 0;
   Outcome at(std::span<const double> theta, Order, Draw, const Request&) const;
+
+  // Smoothed states; none where the engine does not serve them.
+  virtual std::optional<Result<States>> states(const Law&, const Request&) const { return {}; }
 
   // What there is of a law: none, one that costs a step per particle, one of pairs.
   enum class LawKind { none, moments, pairs };

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "mckean/problem.hpp"
+#include "mckean/engine.hpp"
 #include "mckean/tasks.hpp"
 
 namespace mckean {
@@ -31,12 +31,8 @@ struct SmoothOptions {
   bool full_precision = false;  // 64-bit normals
 };
 
-// The state at one time.
-struct Smoothed {
-  double mean, sd, q05, q50, q95;
-};
 struct SmoothedStates {
-  std::vector<std::vector<std::vector<Smoothed>>> at;  // series by series, component by component, row by row
+  States at;
   std::size_t particles = 0, law_particles = 0;
   std::uint64_t particle_steps = 0;
 };

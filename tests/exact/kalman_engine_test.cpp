@@ -173,6 +173,32 @@ TEST(KalmanEngine, PredictionErrors) {
   }
 }
 
+// Against the oracle's smoother at every observed time.
+TEST(KalmanEngine, SmoothedStates) {
+  const Model model = parse_model(kPlane, "linear.toml");
+  const Data data = plane_data(model);
+  const auto engine = make_engine("kalman", {model, data});
+  for (const int level : {0, 2, kContinuous}) {
+    const int theirs = level == kContinuous ? oracle::continuous : level;
+    const auto grid = oracle::make_grid(data, theirs);
+    const Request request{.effort = {.level = level}};
+    const auto law = engine->law(model.start_values(), {}, request);
+    const auto found = engine->states(**law, request);
+    ASSERT_TRUE(found && *found);
+    const auto exact = oracle::smooth(plane_at(eigen(model.start_values())), data, theirs);
+    for (std::size_t s = 0; s < data.series.size(); ++s)
+      for (std::size_t k = 0; k < grid.size(); ++k) {
+        if (grid.rows[s][k] == oracle::Grid::none) continue;
+        for (std::size_t c = 0; c < 3; ++c) {
+          const auto i = static_cast<Eigen::Index>(c);
+          const Smoothed& at = (**found)[s][c][static_cast<std::size_t>(grid.rows[s][k])];
+          EXPECT_NEAR(at.mean, exact[s].mean[k](i), 1e-9);
+          EXPECT_NEAR(at.sd * at.sd, exact[s].covariance[k](i, i), 1e-9);
+        }
+      }
+  }
+}
+
 TEST(KalmanEngine, RefusalsSayWhy) {
   const Data data = oracle::unit_series({0.5, 1.1});
   const auto why = [&](const std::string& interaction, const std::string& drift, const std::string& noise,

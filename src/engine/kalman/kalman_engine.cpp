@@ -19,4 +19,8 @@ Outcome KalmanEngine::evaluate(const Law& law, Order order, Draw, const Request&
   assert(request.effort.level != kContinuous || continuous());
   return KalmanFilter(problem_, order == Order::value ? plain_ : second_, law.theta(), request).run();
 }
+
+std::optional<Result<States>> KalmanEngine::states(const Law& law, const Request& request) const {
+  return KalmanFilter(problem_, plain_, law.theta(), request).smooth();
+}
 }  // namespace mckean

@@ -2,14 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "mckean/tasks.hpp"
+#include "model/symmetric.hpp"
 
 namespace mckean {
 
 using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+
+namespace {
+
+constexpr double kNormal95 = 1.6448536269514722;  // the 95 % quantile of a normal variate
+
+MatrixXd dense(const JetMatrix& m) { return m.zero(0) ? MatrixXd(MatrixXd::Zero(m.rows(), m.columns())) : m[0]; }
+}  // namespace
 
 KalmanFilter::KalmanFilter(const Problem& problem, const LinearFormulas& formulas, std::span<const double> theta,
                            const Request& request)
@@ -28,7 +37,8 @@ KalmanFilter::KalmanFilter(const Problem& problem, const LinearFormulas& formula
   }
   law_mean_ = JetMatrix(mean, formulas.parameters());
   law_covariance_ = JetMatrix(MatrixXd(variance.asDiagonal()), formulas.parameters());
-  for (std::size_t s = 0; s < problem.data().series.size(); ++s) tracks_.push_back({0, law_mean_, law_covariance_, {}});
+  for (std::size_t s = 0; s < problem.data().series.size(); ++s)
+    tracks_.push_back({0, law_mean_, law_covariance_, {}, {}});
 }
 
 Outcome KalmanFilter::run() {
@@ -36,6 +46,12 @@ Outcome KalmanFilter::run() {
     if (request_.stop.stop_requested()) throw Stopped{};
     if (times_[i] > 0) move(i);
     now_ = reader_.at(times_[i], law_mean_, law_covariance_);
+    if (keeps_moments_)
+      for (Track& t : tracks_) {
+        const Index d = t.mean.rows();
+        if (t.moments.size() == i) t.moments.push_back({MatrixXd::Identity(d, d), {}, {}, {}, {}});  // the start
+        t.moments[i].predicted = t.mean[0], t.moments[i].predicted_covariance = dense(t.covariance);
+      }
     for (std::size_t s = 0; s < tracks_.size(); ++s) {
       const Series& series = problem_.data().series[s];
       if (tracks_[s].row >= series.times.size() || series.times[tracks_[s].row] != times_[i]) continue;
@@ -44,6 +60,8 @@ Outcome KalmanFilter::run() {
                      fmt::format("{}:{}: the prediction has no density: its variance is not positive and finite",
                                  problem_.data().source, series.lines[tracks_[s].row])};
     }
+    if (keeps_moments_)
+      for (Track& t : tracks_) t.moments[i].mean = t.mean[0], t.moments[i].covariance = dense(t.covariance);
   }
   for (std::size_t e = 0; e < jet_size(formulas_.parameters()); ++e)
     if (!std::isfinite(loglik_(e, 0, 0)))
@@ -85,6 +103,7 @@ void KalmanFilter::move(std::size_t i) {
   for (Track& t : tracks_) {
     t.mean = by.F * t.mean + shift;
     t.covariance = by.F * t.covariance * by.F.transposed() + by.Q;
+    if (keeps_moments_) t.moments.push_back({by.F[0], {}, {}, {}, {}});
     ++work_;
   }
 }
@@ -130,6 +149,38 @@ bool KalmanFilter::update(Track& track, Index column, double y) {
   track.mean += across * weighted;
   track.covariance += -1 * (scaled(precision, across) * across.transposed());
   return true;
+}
+
+// Rauch, Tung and Striebel: from the last time back, x_i given all is x_i given y_1..i plus
+// C (x_{i+1} − its prediction), C = P_i Fᵀ P⁻¹ with P the covariance of that prediction.
+void KalmanFilter::smooth_back(std::vector<Moment>& moments) {
+  for (std::size_t i = moments.size() - 1; i-- > 0;) {
+    Moment& here = moments[i];
+    const Moment& next = moments[i + 1];
+    const MatrixXd gain = here.covariance * next.F.transpose() * pseudo_inverse(next.predicted_covariance);
+    here.mean += gain * (next.mean - next.predicted);
+    here.covariance += gain * (next.covariance - next.predicted_covariance) * gain.transpose();
+  }
+}
+
+Result<States> KalmanFilter::smooth() {
+  keeps_moments_ = true;
+  if (const Outcome found = run(); !found) return found.failure();
+  States out;
+  for (std::size_t s = 0; s < tracks_.size(); ++s) {
+    std::vector<Moment>& moments = tracks_[s].moments;
+    const std::vector<double>& rows = problem_.data().series[s].times;
+    smooth_back(moments);
+    out.emplace_back(static_cast<std::size_t>(tracks_[s].mean.rows()));
+    for (std::size_t c = 0; c < out[s].size(); ++c)
+      for (const double t : rows) {
+        const auto i = static_cast<std::size_t>(std::ranges::lower_bound(times_, t) - times_.begin());
+        const auto at = static_cast<Index>(c);
+        const double mean = moments[i].mean[at], sd = std::sqrt(std::max(0.0, moments[i].covariance(at, at)));
+        out[s][c].push_back({mean, sd, mean - kNormal95 * sd, mean, mean + kNormal95 * sd});
+      }
+  }
+  return out;
 }
 
 Evaluation KalmanFilter::result() const {

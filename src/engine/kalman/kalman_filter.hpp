@@ -13,13 +13,24 @@ namespace mckean {
 class KalmanFilter {
  public:
   KalmanFilter(const Problem&, const LinearFormulas&, std::span<const double> theta, const Request&);
-  Outcome run();  // throws Stopped
+  // Both throw Stopped.
+  Outcome run();
+  Result<States> smooth();  // without derivatives
 
  private:
+  // What backward smoothing needs of a time: how the state came there, before and after its observations.
+  struct Moment {
+    Eigen::MatrixXd F;
+    Eigen::VectorXd predicted;
+    Eigen::MatrixXd predicted_covariance;
+    Eigen::VectorXd mean;
+    Eigen::MatrixXd covariance;
+  };
   struct Track {
     std::size_t row = 0;  // the next one of the series
     JetMatrix mean, covariance;
     std::vector<double> prediction_errors;
+    std::vector<Moment> moments;  // one for each time, where they are wanted
   };
 
   void move(std::size_t i);             // all to the time numbered i, from the one before
@@ -29,6 +40,7 @@ class KalmanFilter {
   void predict(Track&, std::span<const double> values) const;
   bool update(Track&, Eigen::Index column, double y);
   Evaluation result() const;
+  static void smooth_back(std::vector<Moment>&);
 
   const Problem& problem_;
   const LinearFormulas& formulas_;
@@ -42,5 +54,6 @@ class KalmanFilter {
   std::vector<Track> tracks_;
   JetMatrix loglik_;
   double work_ = 0;
+  bool keeps_moments_ = false;
 };
 }  // namespace mckean
