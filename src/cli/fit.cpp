@@ -4,6 +4,8 @@
 #include <sstream>
 
 #include "cli/run_fit.hpp"
+#include "cli/signals.hpp"
+#include "run/run_input.hpp"
 
 namespace mckean::cli {
 namespace {
@@ -29,8 +31,12 @@ void run(const FitArguments& o, World& world) {
   });
   for (const auto& note : o.without_use(*o.command))
     if (world.first()) fmt::print(stderr, "mckean: warning: {}; it is ignored\n", note);
-  const RunInput input{o.to_json(), file_text(o.model), file_text(o.data)};
-  const RunOptions how{.threads = o.threads, .show_progress = !o.quiet && !o.json, .verbose = o.verbose};
+  const RunInput input{text_of(o.to_json()), file_text(o.model), file_text(o.data)};
+  const StopSignals signals;
+  const RunOptions how{.threads = o.threads,
+                       .show_progress = !o.quiet && !o.json,
+                       .verbose = o.verbose,
+                       .interrupted = StopSignals::requested};
   if (o.no_run) {
     Run run = Run::without_store(world, input, how);
     return run_fit(world, run, o.json);

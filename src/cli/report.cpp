@@ -27,7 +27,7 @@ void run(const ReportArguments& o) {
   const Store store(folder, Store::Mode::read);
   require_same_program(o.folder, store);
   const RunInput input = read_input(store);
-  const FitSettings settings = FitSettings::from_json(input.settings);
+  const FitSettings settings = FitSettings::from_json(object_of(input.settings));
   const Model model = parse_model(input.model, settings.model, settings.overrides());
   const Data data = parse_data(input.data, settings.data, model.columns());
   const std::string page = report::make_report({.model = model,

@@ -6,12 +6,14 @@
 #include <memory>
 
 #include "cli/command.hpp"
+#include "cli/signals.hpp"
 #include "mckean/data.hpp"
 #include "mckean/error.hpp"
 #include "mckean/run.hpp"
 #include "report/figure_error.hpp"
 #include "report/gnuplot.hpp"
 #include "run/parallel.hpp"
+#include "run/run_input.hpp"
 
 namespace mckean::cli {
 namespace {
@@ -38,16 +40,20 @@ struct ReproduceArguments {
 FinishedStudy study(const ReproduceArguments& o, const FigureFiles& files, const std::string& figure,
                     const TomlFile& config, const std::string& name, World& world) {
   FinishedStudy out{read_study(config, name, o.scale), {}, {}};
-  const RunInput input{
-      {{"reproduce", figure}, {"study", name}, {"seed", o.seed}, {"scale", o.scale}, {"settings", out.settings.used}},
-      files.text(out.settings.model),
-      files.text(out.settings.data)};
+  const RunInput input{text_of({{"reproduce", figure},
+                                {"study", name},
+                                {"seed", o.seed},
+                                {"scale", o.scale},
+                                {"settings", out.settings.used}}),
+                       files.text(out.settings.model), files.text(out.settings.data)};
   const Model model = parse_model(input.model, files.source(out.settings.model));
   const Data data =
       without_late_rows(parse_data(input.data, files.source(out.settings.data), model.columns()), out.settings.until);
   for (const auto& p : model.parameters()) out.parameters.push_back(p.name);
-  Run run = Run::create(world, o.folder() / fmt::format("{}-{}.run", figure, name), input,
-                        {.threads = o.threads, .show_progress = !o.quiet && !o.json});
+  const StopSignals signals;
+  Run run =
+      Run::create(world, o.folder() / fmt::format("{}-{}.run", figure, name), input,
+                  {.threads = o.threads, .show_progress = !o.quiet && !o.json, .interrupted = StopSignals::requested});
   const Problem problem(model, data, 0, out.settings.estimator.highest, o.seed);
   const auto announce = [&](const std::string& cost) {
     run.observer().message(cost);
@@ -61,7 +67,7 @@ FinishedStudy study(const ReproduceArguments& o, const FigureFiles& files, const
                  o.folder().string());
     throw;
   }
-  run.finish({{"exact", out.result.exact}});
+  run.finish(text_of({{"exact", out.result.exact}}));
   if (world.first())
     for (const std::string& w : out.result.warnings)
       fmt::print(stderr, "mckean: warning: {}, {}: {}\n", figure, name, w);

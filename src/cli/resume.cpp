@@ -2,6 +2,7 @@
 
 #include "cli/command.hpp"
 #include "cli/run_fit.hpp"
+#include "cli/signals.hpp"
 #include "run/parallel.hpp"
 #include "run/run_input.hpp"
 
@@ -22,7 +23,7 @@ struct ResumeArguments {
 void require_fit(const ResumeArguments& o, World& world) {
   world.from_first([&]() -> std::string {
     if (!std::filesystem::exists(Store::file_in(o.folder))) return "";
-    const auto settings = read_input(Store(o.folder, Store::Mode::read)).settings;
+    const auto settings = object_of(read_input(Store(o.folder, Store::Mode::read)).settings);
     if (settings.contains("reproduce"))
       throw InputError(
           fmt::format("{}: a run of 'mckean reproduce'; give that command again, and it goes on", o.folder));
@@ -32,13 +33,17 @@ void require_fit(const ResumeArguments& o, World& world) {
 
 void run(const ResumeArguments& o, World& world) {
   require_fit(o, world);
-  Run run =
-      Run::open(world, o.folder, {.threads = o.threads, .show_progress = !o.json && !o.quiet, .verbose = o.verbose});
-  for (const auto& problem : FitSettings::from_json(run.input().settings).without_use(*o.command))
+  const StopSignals signals;
+  Run run = Run::open(world, o.folder,
+                      {.threads = o.threads,
+                       .show_progress = !o.json && !o.quiet,
+                       .verbose = o.verbose,
+                       .interrupted = StopSignals::requested});
+  for (const auto& problem : FitSettings::from_json(object_of(run.input().settings)).without_use(*o.command))
     throw InputError(problem);
-  if (o.replicates) run.change_setting("replicates", *o.replicates);
-  if (o.tolerance) run.change_setting("tolerance", *o.tolerance);
-  if (!o.budget.empty()) run.change_setting("budget", o.budget);
+  if (o.replicates) run.change_setting("replicates", text_of(*o.replicates));
+  if (o.tolerance) run.change_setting("tolerance", text_of(*o.tolerance));
+  if (!o.budget.empty()) run.change_setting("budget", text_of(o.budget));
   run_fit(world, run, o.json);
 }
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "cli/run_fit.hpp"
+#include "run/run_input.hpp"
 
 namespace mckean::cli {
 namespace {
@@ -132,7 +133,7 @@ void check_settings(const FitSettings& s, const Model& model, const Data& data) 
 
 void run_fit(World& world, Run& run, bool json) {
   const RunInput& input = run.input();
-  const FitSettings s = FitSettings::from_json(input.settings);
+  const FitSettings s = FitSettings::from_json(object_of(input.settings));
   if (!s.budget.empty()) run.set_budget(parse_duration(s.budget));
   const Model model = parse_model(input.model, s.model, s.overrides());
   const Data data = parse_data(input.data, s.data, model.columns());
@@ -153,7 +154,7 @@ void run_fit(World& world, Run& run, bool json) {
   if (result.engine == "quadrature" && s.engine == "auto" && s.tolerance > 0)
     result.warnings.emplace_back("--tolerance is for particles; the answer of quadrature is exact");
   const Json out = to_json(model, s, result, run.seconds());
-  if (!result.stopped) run.finish(out);
+  if (!result.stopped) run.finish(text_of(out));
   if (world.first()) {
     for (const auto& w : result.warnings) fmt::print(stderr, "mckean: warning: {}\n", w);
     if (json)
