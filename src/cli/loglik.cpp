@@ -3,33 +3,28 @@
 #include <algorithm>
 
 #include "cli/command.hpp"
-#include "cli/unkept.hpp"
+#include "cli/running.hpp"
 #include "mckean/smooth.hpp"
-#include "problem/grid.hpp"
-#include "run/parallel.hpp"
 
 namespace mckean::cli {
 namespace {
 
 constexpr std::size_t kShown = 5;  // warnings
 
-struct LoglikArguments : CommonOptions {
-  std::string model, data;
-  LikelihoodOptions likelihood;
-  std::size_t repeats = 16, threads = all_cores();
-};
-
-void run(const LoglikArguments& o, World& world) {
+void run_loglik(const Arguments& o, World& world) {
   const Stopwatch clock;
   const Model model = read_model(o.model, o.overrides());
   const Data data = read_data(o.data, model.columns());
-  LikelihoodOptions settings = o.likelihood;
-  settings.seed = o.seed;
+  const LikelihoodOptions settings{.level = *o.level,
+                                   .particles = o.particle_count(),
+                                   .law_particles = o.law_particle_count(),
+                                   .seed = o.seed,
+                                   .unit = o.unit,
+                                   .full_precision = o.full_normals};
   const LikelihoodEstimator estimator(model, data, settings);
   const std::vector<double> theta = model.start_values();
   const auto [summary, steps, warnings, none] =
-      without_store(world, {.threads = o.threads, .show_progress = false},
-                    [&](Run& run) { return average_likelihood(estimator, theta, o.repeats, run.runner()); });
+      without_store(world, o, [&](Run& run) { return average_likelihood(estimator, theta, o.repeats, run.runner()); });
   if (!world.first()) return;
   for (std::size_t i = 0; i < std::min(warnings.size(), kShown); ++i)
     fmt::print(stderr, "mckean: warning: {}\n", warnings[i]);
@@ -59,27 +54,7 @@ void run(const LoglikArguments& o, World& world) {
 }  // namespace
 
 void add_loglik(CLI::App& app, World& world) {
-  auto o = std::make_shared<LoglikArguments>();
-  CLI::App* command = app.add_subcommand("loglik", "log-likelihood of data at the model's parameter values");
-  command->add_option("MODEL", o->model, "model file")->required();
-  command->add_option("DATA", o->data, "data file (CSV)")->required();
-  command->add_option("--level", o->likelihood.level, "a unit of time is split into 2^level Euler steps")
-      ->capture_default_str()
-      ->check(whole_number(0, kHighestLevel));
-  command->add_option("--particles", o->likelihood.particles, "particles of the filter")
-      ->capture_default_str()
-      ->check(whole_number(1, kMostParticles));
-  command->add_option("--law-particles", o->likelihood.law_particles, "particles of the law")
-      ->capture_default_str()
-      ->check(whole_number(1, kMostParticles));
-  command->add_option("--repeats", o->repeats, "independent estimates that are averaged")
-      ->capture_default_str()
-      ->check(whole_number(1, kMostRepeats));
-  command->add_option("--unit", o->likelihood.unit, "unit of time (default: the median spacing of the observations)")
-      ->check(positive_number());
-  command->add_flag("--full-normals", o->likelihood.full_precision, "64-bit instead of 32-bit normal variates");
-  command->add_option("--threads", o->threads, "threads (default: all cores)")->check(whole_number(1, kMostThreads));
-  o->add_to(*command);
-  command->callback([o, &world] { run(*o, world); });
+  add_command(app, Command::loglik, "loglik", "log-likelihood of data at the model's parameter values",
+              [&world](const Arguments& o) { run_loglik(o, world); });
 }
 }  // namespace mckean::cli

@@ -1,8 +1,11 @@
+#include "cli/run_fit.hpp"
+
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "cli/run_fit.hpp"
+#include "cli/chain_options.hpp"
+#include "cli/command.hpp"
 #include "run/run_input.hpp"
 
 namespace mckean::cli {
@@ -57,7 +60,7 @@ Json covariance_json(const FitResult& r) {
   return out;
 }
 
-Json to_json(const Model& model, const FitSettings& s, const FitResult& r, double seconds) {
+Json to_json(const Model& model, const Arguments& s, const FitResult& r, double seconds) {
   const bool exact = r.engine == "quadrature";
   Json maxima = Json::array();
   for (const LocalMaximum& m : r.maxima)
@@ -98,7 +101,7 @@ std::string interval_text(const Interval& i) {
   return fmt::format("{} to {}", end(i.lower), end(i.upper));
 }
 
-void print_table(const Model& model, const FitSettings& s, const FitResult& r, double seconds) {
+void print_table(const Model& model, const Arguments& s, const FitResult& r, double seconds) {
   fmt::print("{:<16} {:>11} {:>10} {:>10}   {:>10}\n", "parameter", "estimate", "MC error", "std. err.",
              "95 % interval");
   for (std::size_t p = 0; p < model.parameters().size(); ++p) {
@@ -125,19 +128,19 @@ void print_table(const Model& model, const FitSettings& s, const FitResult& r, d
 }
 }  // namespace
 
-void check_settings(const FitSettings& s, const Model& model, const Data& data) {
-  s.require_parameters(model);
+void check_settings(const Arguments& s, const Model& model, const Data& data) {
+  require_parameters(s, model);
   if (!s.budget.empty()) parse_duration(s.budget);
-  check_fit(model, data, s.options());
+  check_fit(model, data, fit_options(s));
 }
 
 void run_fit(World& world, Run& run, bool json) {
   const RunInput& input = run.input();
-  const FitSettings s = FitSettings::from_json(object_of(input.settings));
+  const Arguments s = read_settings(object_of(input.settings));
   if (!s.budget.empty()) run.set_budget(parse_duration(s.budget));
   const Model model = parse_model(input.model, s.model, s.overrides());
   const Data data = parse_data(input.data, s.data, model.columns());
-  s.require_parameters(model);
+  require_parameters(s, model);
   std::vector<std::string> names;
   for (const auto& p : model.parameters()) names.push_back(p.name);
   run.name_parameters(names);
@@ -146,7 +149,7 @@ void run_fit(World& world, Run& run, bool json) {
     if (world.first()) fmt::print(stderr, "mckean: {}\n", run.stopped_text(with_estimate));
   };
   try {
-    result = fit(model, data, s.options(), run.runner(), run.observer());
+    result = fit(model, data, fit_options(s), run.runner(), run.observer());
   } catch (const Stopped&) {
     tell_stop(true);
     throw;
