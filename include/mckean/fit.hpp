@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "mckean/session.hpp"
 #include "mckean/smooth.hpp"
 
 namespace mckean {
@@ -80,10 +81,17 @@ struct Cell {
   std::uint64_t particle_steps = 0;
 };
 
+// All that a table says of a parameter. NaN: not known.
+struct FitParameter {
+  std::string name;
+  double value, mc_se, std_error, lower, upper;
+};
+
 struct FitResult {
   std::string engine = "particles", estimator;  // estimator: "search" and so on, empty for quadrature
   bool converged = true;                        // false: not to be relied on
   bool stopped = false;                         // by the user, before the end
+  std::vector<FitParameter> parameters;         // the next three by name
   std::vector<double> value, mc_se;             // mc_se is NaN where it is not known yet
   std::vector<Interval> intervals;
   std::vector<std::vector<double>> covariance;  // of the parameters; empty where it is not known
@@ -100,6 +108,9 @@ struct FitResult {
 
 // Throws InputError, NumericalError, and Stopped where the runner was asked to stop and there is nothing to tell yet.
 FitResult fit(const Model&, const Data&, const FitOptions&, TaskRunner&, FitObserver&);
+
+// The same in one call. A folder of the session keeps what is computed: the same call goes on from there.
+FitResult fit(const Model&, const Data&, const FitOptions& = {}, const SessionOptions& = {});
 
 // Throws InputError where a fit would, without the work.
 void check_fit(const Model&, const Data&, const FitOptions&);
