@@ -20,6 +20,9 @@ struct Data {
   std::vector<std::string> columns;  // the observed columns, in the model's order
   std::vector<Series> series;
 
+  // One series that is at hand: values row by row, NaN where not observed. Throws InputError.
+  static Data of(std::vector<double> times, std::vector<double> values, std::vector<std::string> columns = {"y"});
+
   double value(std::size_t s, std::size_t row, std::size_t column) const {
     return series[s].values[row * columns.size() + column];
   }

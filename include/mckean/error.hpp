@@ -1,6 +1,7 @@
-// The ways in which a request can fail.
+// The ways in which a request can end without an answer.
 #pragma once
 
+#include <exception>
 #include <stdexcept>
 
 namespace mckean {
@@ -13,6 +14,11 @@ struct InputError : std::runtime_error {
 // The input was understood, but the computation has no answer: overflow, weights that are all zero.
 struct NumericalError : std::runtime_error {
   using std::runtime_error::runtime_error;
+};
+
+// Someone asked for an end; everything finished is kept by whoever ran it. Not a failure, hence no runtime_error.
+struct Stopped : std::exception {
+  const char* what() const noexcept override { return "stopped on request"; }
 };
 
 // The run itself cannot go on: its store is damaged, full or held by another process, or machines disagree.

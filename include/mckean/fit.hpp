@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "mckean/likelihood.hpp"
+#include "mckean/session.hpp"
 #include "mckean/smooth.hpp"
 
 namespace mckean {
@@ -77,11 +78,18 @@ struct Cell {
   std::uint64_t particle_steps = 0;
 };
 
+// All that a table says of a parameter. NaN: not known.
+struct FitParameter {
+  std::string name;
+  double value, mc_se, std_error, lower, upper;
+};
+
 struct FitResult {
   std::string engine = "particles", estimator;  // estimator: "search" and so on, empty where the engine is exact
   bool exact = false;                           // the engine is
   bool converged = true;                        // false: not to be relied on
   bool stopped = false;                         // by the user, before the end
+  std::vector<FitParameter> parameters;         // the next three by name
   std::vector<double> value, mc_se;             // mc_se is NaN where it is not known yet
   std::vector<Interval> intervals;
   std::vector<std::vector<double>> covariance;  // of the parameters; empty where it is not known
@@ -99,6 +107,9 @@ struct FitResult {
 
 // Throws InputError, NumericalError, and Stopped where the runner was asked to stop and there is nothing to tell yet.
 FitResult fit(const Problem&, const FitOptions&, TaskRunner&, FitObserver&);
+
+// The same in one call. A folder of the session keeps what is computed: the same call goes on from there.
+FitResult fit(const Problem&, const FitOptions& = {}, const SessionOptions& = {});
 
 // Throws InputError where a fit would, without the work.
 void check_fit(const Problem&, const FitOptions&);

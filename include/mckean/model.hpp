@@ -55,6 +55,8 @@ struct Density {
   std::vector<Expr> arguments;  // of a named distribution
   Expr log_density;             // of a custom one
 };
+Density normal(Expr mean, Expr sd);
+Density normal(Expr mean, double sd);
 
 // Where in a specification something is wrong; readers of files turn it into a line.
 struct SpecError : InputError {
@@ -63,6 +65,8 @@ struct SpecError : InputError {
   std::string section, key;
 };
 
+class Model;
+
 class ModelSpec {
  public:
   explicit ModelSpec(std::string name);
@@ -70,14 +74,19 @@ class ModelSpec {
   Expr state(const std::string& name, double start, double start_sd = 0);
   Expr vector_state(const std::string& name, std::vector<double> start, std::vector<double> start_sd);
   Expr parameter(Parameter);
+  Expr parameter(const std::string& parameter_name, double start);  // without bounds
   Expr constant(const std::string& name, double value);
   Expr vector_constant(const std::string& name, std::vector<double> values);
   Expr interaction(const std::string& name, Expr kernel);  // its average over the law of the primed states
   void drift(const std::string& state, Expr);
-  void diffusion(const std::string& state, Expr);                                 // diagonal
+  void drift(Expr state, Expr);
+  void diffusion(const std::string& state, Expr);  // diagonal
+  void diffusion(Expr state, Expr);
+  void diffusion(Expr state, double);
   void diffusion_rows(const std::string& state, std::vector<std::vector<Expr>>);  // one row a component
   Expr observed(const std::string& name);  // the observed value, for custom densities
   void observe(const std::string& name, Density);
+  Model build() const;  // throws SpecError
 
   Expr time();
   Expr number(double v) { return graph->number(v); }

@@ -6,12 +6,12 @@
 //   run.finish(result);
 //
 // The fit asks run.runner() for tasks and decides from their results alone. Results that the store holds are handed out
-// again, so a resumed run arrives at the same bits. After Ctrl-C, Stopped comes out of the runner.
+// again, so a resumed run arrives at the same bits. Once options.interrupted says so, Stopped comes out of the runner.
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,8 +23,8 @@ namespace mckean {
 
 // What a run computes. Together with the program's version it determines the result.
 struct RunInput {
-  nlohmann::ordered_json settings;  // an object: every option that matters, with its resolved value
-  std::string model, data;          // the texts of the two files
+  std::string settings = "{}";  // a JSON object: every option that matters, with its resolved value
+  std::string model, data;      // the texts of the two files
 };
 
 // How it is computed: may differ when it is resumed.
@@ -32,12 +32,15 @@ struct RunOptions {
   std::size_t threads = 1;
   bool show_progress = true;
   bool verbose = false;  // messages on stderr too
+  // Whether to stop. Asked several times a second while tasks run, by the thread that waits for them.
+  std::function<bool()> interrupted = {};
 };
 
 class Run {
  public:
   // Collective. A folder that holds a run already is continued where the input is the same; where it differs, an
-  // InputError shows both. RunError: another process works on it, or the store is damaged or cannot be written.
+  // InputError shows both, as where the settings are no JSON object. RunError: another process works on it, or the
+  // store is damaged or cannot be written.
   static Run create(World&, const std::filesystem::path& folder, const RunInput&, const RunOptions&);
   static Run open(World&, const std::filesystem::path& folder, const RunOptions&);
   // Nothing is kept on disk; all else is the same.
@@ -47,15 +50,16 @@ class Run {
   ~Run();
 
   const RunInput& input() const;  // the same bytes on all ranks
-  // Extends it: more replicates, a smaller tolerance. Only what leaves the results so far meaningful.
-  void change_setting(const std::string& key, const nlohmann::ordered_json& value);
+  // Extends it: more replicates, a smaller tolerance. Only what leaves the results so far meaningful. The value is
+  // JSON.
+  void change_setting(const std::string& key, const std::string& value);
 
   void set_budget(double seconds);  // for all processes that work on the run one after another; see out_of_time
   void name_parameters(const std::vector<std::string>&);  // those of the estimates in the progress
 
   TaskRunner& runner();
   FitObserver& observer();
-  void finish(const nlohmann::ordered_json& result);
+  void finish(const std::string& result);  // JSON
 
   double seconds() const;  // of all processes that worked on it
   // For whoever catches Stopped: the estimate so far, unless a table has it already, and how to go on.

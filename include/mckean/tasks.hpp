@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "mckean/error.hpp"
+
 namespace mckean {
 
 struct Task {
@@ -24,9 +26,6 @@ struct Task {
 
 // Computes the task at a position of the batch; throws Stopped soon after a stop is requested.
 using TaskFunction = std::function<std::vector<double>(std::size_t position, std::stop_token)>;
-
-// The user asked to stop; everything finished is kept by whoever ran it.
-struct Stopped {};
 
 class TaskRunner {
  public:

@@ -17,8 +17,9 @@ std::string mpi_version();
 
 class World {
  public:
-  World();   // begins MPI where this process was started by mpirun, and only there
+  World();   // begins MPI where this process was started by mpirun, and only there, unless the caller has begun it
   ~World();  // where ranks left the common program at different places, all are ended
+  static World alone();  // this process, whoever started it
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
@@ -49,6 +50,8 @@ class World {
   Traffic traffic() const { return traffic_; }
 
  private:
+  struct Alone {};
+  explicit World(Alone);
   void broadcast(std::string&);
 
   struct Mpi;

@@ -5,72 +5,48 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/command.hpp"
 #include "model/number.hpp"
 #include "problem/grid.hpp"
-#include "run/parallel.hpp"
 
 namespace mckean::cli {
 
-ChainCommand::ChainCommand() : threads(all_cores()) {}
-
-void ChainCommand::add_to(CLI::App& app) {
-  app.add_option("MODEL", model, "model file")->required();
-  app.add_option("DATA", data, "data file (CSV)")->required();
-  app.add_option("--particles", particles, "particles of the smoother, a number or a rule of l, L and T")
-      ->capture_default_str();
-  app.add_option("--law-particles", law_particles, "particles of the law, a number or a rule such as l*L")
-      ->capture_default_str();
-  app.add_option(
-         "--smoother", smoother,
-         "backward (new ancestors by their density) or genealogy (as in the paper); default: backward, but genealogy "
-         "for --estimator paper")
-      ->check(CLI::IsMember({"backward", "genealogy"}));
-  app.add_option("--unit", unit, "unit of time (default: the median spacing of the observations)")
-      ->check(positive_number());
-  app.add_flag("--full-normals", full_normals, "64-bit instead of 32-bit normal variates");
-  app.add_option("--threads", threads, "threads (default: all cores)")->check(whole_number(1, kMostThreads));
-  CommonOptions::add_to(app);
-}
-
-void ChainCommand::add_gradient_to(CLI::App& app) {
-  app.add_option("--gradient", gradient, "derivative of the law: tangent, or finite-difference as in the paper")
-      ->check(CLI::IsMember({"tangent", "finite-difference"}))
-      ->capture_default_str();
-}
-
-void ChainCommand::require_parameters(const Model& m) const {
+void require_parameters(const Arguments& o, const Model& m) {
   if (m.parameters().empty())
-    throw InputError(fmt::format("{}: the model has no parameters; add a section [parameters]", model));
+    throw InputError(fmt::format("{}: the model has no parameters; add a section [parameters]", o.model));
 }
 
-std::optional<Smoother> ChainCommand::chosen_smoother() const {
-  if (smoother.empty()) return std::nullopt;
-  return smoother == "backward" ? Smoother::backward : Smoother::genealogy;
+std::optional<Smoother> chosen_smoother(const Arguments& o) {
+  if (o.smoother.empty()) return std::nullopt;
+  return o.smoother == "backward" ? Smoother::backward : Smoother::genealogy;
 }
 
-void HeldChainCommand::add_to(CLI::App& app, std::size_t least_chains) {
-  ChainCommand::add_to(app);
-  app.add_option("--level", path.level, "a unit of time is split into 2^level Euler steps")
-      ->check(whole_number(0, kHighestLevel))
-      ->capture_default_str();
-  app.add_option("--iterations", path.iterations, "iterations of each chain that are used")
-      ->check(whole_number(1, kMostIterations))
-      ->capture_default_str();
-  app.add_option("--burn-in", path.burn_in, "iterations before them")
-      ->check(whole_number(0, kMostIterations))
-      ->capture_default_str();
-  app.add_option("--chains", path.chains, "independent chains")
-      ->check(whole_number(least_chains, kMostRepeats))
-      ->capture_default_str();
+bool finite_difference(const Arguments& o) { return o.gradient == "finite-difference"; }
+
+SmoothOptions smooth_options(const Arguments& o) {
+  SmoothOptions out;
+  out.level = *o.level;
+  out.particles = o.particles, out.law_particles = o.law_particles;
+  out.iterations = o.iterations, out.burn_in = o.burn_in, out.chains = o.chains;
+  out.smoother = chosen_smoother(o);
+  out.seed = o.seed;
+  out.full_precision = o.full_normals;
+  return out;
 }
 
-SmoothOptions HeldChainCommand::smooth_options() const {
-  SmoothOptions o = path;
-  o.particles = particles, o.law_particles = law_particles;
-  o.smoother = chosen_smoother();
-  o.seed = seed;
-  o.full_precision = full_normals;
-  return o;
+nlohmann::ordered_json held_json(const Arguments& o, const Model& m, const HeldChains& chains, double seconds) {
+  const bool backward = smoother_for(m, chosen_smoother(o)) == Smoother::backward;
+  return {{"level", *o.level},
+          {"particles", chains.particles},
+          {"law_particles", chains.law_particles},
+          {"iterations", o.iterations},
+          {"burn_in", o.burn_in},
+          {"chains", o.chains},
+          {"smoother", backward ? "backward" : "genealogy"},
+          {"seed", o.seed},
+          {"seconds", seconds},
+          {"particle_steps", chains.particle_steps},
+          {"parameters", parameters_json(m, m.start_values())}};
 }
 
 std::pair<int, int> parse_levels(const std::string& text) {

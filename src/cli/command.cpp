@@ -6,38 +6,12 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
-#include <limits>
 #include <system_error>
 
 #include "expr/utf8.hpp"
 #include "model/number.hpp"
 
 namespace mckean::cli {
-
-void CommonOptions::add_to(CLI::App& app) {
-  app.add_option("--seed", seed, "seed of all random numbers")
-      ->capture_default_str()
-      ->check(whole_number(0, std::numeric_limits<std::uint64_t>::max()));
-  app.add_option("--set", set, "name=value: instead of a start value or constant of the model; may be repeated")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
-  app.add_flag("--json", json, "one JSON object on stdout, messages on stderr");
-}
-
-Overrides CommonOptions::overrides() const {
-  Overrides out;
-  for (const std::string& text : set) {
-    const std::size_t equals = text.find('=');
-    if (equals == 0 || equals == std::string::npos)
-      throw InputError(fmt::format("--set {}: name=value is expected, as in --set {}=1.5", text,
-                                   equals == 0 || text.empty() ? "sigma" : text));
-    const Number number = parse_number(std::string_view(text).substr(equals + 1));
-    if (!number.problem.empty())
-      throw InputError(fmt::format("--set {}: {}; give a finite number", text, number.problem));
-    out.emplace_back(text.substr(0, equals), number.value);
-  }
-  return out;
-}
 
 nlohmann::ordered_json parameters_json(const Model& model, const std::vector<double>& theta) {
   nlohmann::ordered_json out = nlohmann::ordered_json::object();

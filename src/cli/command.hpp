@@ -1,4 +1,4 @@
-// What all subcommands share: the options every command takes, and how results are shown.
+// What all subcommands share: checks of options, and how results are shown.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,19 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "mckean/model.hpp"
+#include "cli/options.hpp"
 #include "mckean/world.hpp"
 
 namespace mckean::cli {
-
-struct CommonOptions {
-  std::uint64_t seed = 1;
-  std::vector<std::string> set;
-  bool json = false;
-
-  void add_to(CLI::App&);
-  Overrides overrides() const;  // throws InputError
-};
 
 class Stopwatch {
  public:

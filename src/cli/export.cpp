@@ -11,11 +11,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct ExportArguments {
-  std::string folder, out;
-  bool json = false;
-};
-
 std::string csv_field(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
@@ -38,7 +33,7 @@ std::string tasks_csv(const Store& store) {
   return out;
 }
 
-void run(const ExportArguments& o) {
+void run_save(const Arguments& o) {
   const std::filesystem::path folder = o.folder, out = o.out.empty() ? folder : std::filesystem::path(o.out);
   require_run(folder);
   const Store store(folder, Store::Mode::read);
@@ -60,11 +55,7 @@ void run(const ExportArguments& o) {
 }  // namespace
 
 void add_export(CLI::App& app, World& world) {
-  auto o = std::make_shared<ExportArguments>();
-  CLI::App* command = app.add_subcommand("export", "writes a run as CSV and JSON, with its model and data");
-  command->add_option("DIR", o->folder, "folder of the run")->required();
-  command->add_option("--out", o->out, "folder to write to (default: that of the run)");
-  command->add_flag("--json", o->json, "one JSON object on stdout, messages on stderr");
-  command->callback([o, &world] { world.on_first([&] { run(*o); }); });
+  add_command(app, Command::save, "export", "writes a run as CSV and JSON, with its model and data",
+              [&world](const Arguments& o) { world.on_first([&] { run_save(o); }); });
 }
 }  // namespace mckean::cli

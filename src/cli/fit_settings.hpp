@@ -1,39 +1,22 @@
-// What a fit is told: the options of `fit`, as they are stored with a run and taken up again by `resume`.
+// What the options of a fit mean: which estimator reads which, and the library's view of them.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
-#include "cli/chain_options.hpp"
+#include "cli/options.hpp"
+#include "mckean/fit.hpp"
 
 namespace mckean::cli {
 
-struct FitSettings : ChainCommand {
-  FitSettings();
-  void add_to(CLI::App&);
+// Which estimator is meant where none is named: that of the options that only one of them reads. Throws InputError
+// where engine and estimator contradict each other.
+Arguments understood(const Arguments&);
 
-  std::string engine = "auto", estimator = "search", levels, step, most_p;
-  std::string level_weight = "2^(-l/4)", length_weight = "2^-p*(p + 1)*log(p + 2)^2", chain_length = "2^p";
-  std::size_t replicates = 0, iterations = 0, starts = 0;  // 0: to be chosen
-  double tolerance = 0;
-  double first_tolerance = 0;  // with which the run began: what the pilot decides must not change when it is extended
-  std::string budget;
-  bool quiet = false, verbose = false;  // these two, and the number of threads, are no settings of the run
+// What to say of each flag that was given and that these settings have no use for.
+std::vector<std::string> without_use(const Arguments& settings, const std::set<std::string>& given);
 
-  // Which estimator is meant where none is named: that of the options that only one of them reads. Throws InputError
-  // where engine and estimator contradict each other.
-  void understand(const CLI::App& command);
+FitOptions fit_options(const Arguments&);  // throws InputError
 
-  // What to say of each option that was given and that the estimator has no use for.
-  std::vector<std::string> without_use(const CLI::App& command) const;
-
-  FitOptions options() const;  // throws InputError
-
-  // Everything that the result depends on.
-  nlohmann::ordered_json to_json() const;
-  static FitSettings from_json(const nlohmann::ordered_json&);
-  // The command line that gives these settings, for copies of the two files with the given names.
-  std::string command(const std::string& model_file, const std::string& data_file) const;
-};
+// The command line that gives these settings, for copies of the two files with the given names.
+std::string fit_command(const Arguments&, const std::string& model_file, const std::string& data_file);
 
 // "90", "90s", "10m", "2h" in seconds. Throws InputError.
 double parse_duration(const std::string&);

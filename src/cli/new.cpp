@@ -40,17 +40,13 @@ x = "s"                              # 0 for a component without noise; a list g
 y = "normal(x, tau)"                 # or {{ log_density = "-0.5*((y - x)/tau)^2" }}
 )toml";
 
-struct NewArguments : CommonOptions {
-  std::string name;
-};
-
 bool is_model_name(const std::string& name) {
   return !name.empty() && std::ranges::all_of(name, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
   });
 }
 
-void run(const NewArguments& o) {
+void run_create(const Arguments& o) {
   const std::string stem = o.name.ends_with(".toml") ? o.name.substr(0, o.name.size() - 5) : o.name;
   const std::string model = std::filesystem::path(stem).filename().string(), file = stem + ".toml";
   if (!is_model_name(model))
@@ -65,10 +61,7 @@ void run(const NewArguments& o) {
 }  // namespace
 
 void add_new(CLI::App& app, World& world) {
-  auto o = std::make_shared<NewArguments>();
-  CLI::App* command = app.add_subcommand("new", "write a commented starter model, NAME.toml");
-  command->add_option("NAME", o->name, "name of the model")->required();
-  o->add_to(*command);
-  command->callback([o, &world] { world.on_first([&] { run(*o); }); });
+  add_command(app, Command::create, "new", "write a commented starter model, NAME.toml",
+              [&world](const Arguments& o) { world.on_first([&] { run_create(o); }); });
 }
 }  // namespace mckean::cli

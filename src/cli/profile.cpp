@@ -6,8 +6,9 @@
 #include <cmath>
 
 #include "cli/chain_options.hpp"
+#include "cli/command.hpp"
 #include "cli/plot.hpp"
-#include "cli/unkept.hpp"
+#include "cli/running.hpp"
 #include "expr/parse.hpp"
 #include "infer/checks.hpp"
 #include "mckean/data.hpp"
@@ -17,16 +18,6 @@ namespace mckean::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr std::size_t kFewestPoints = 3, kMostPoints = 200;
-
-struct ProfileArguments : ChainCommand {
-  ProfileArguments() { particles.clear(), law_particles.clear(); }
-  std::string parameter, range, estimator, out;
-  std::size_t points = 9;
-  std::optional<int> level;
-  bool quiet = false, verbose = false;
-};
 
 std::size_t parameter_index(const Model& model, const std::string& name) {
   std::vector<std::string> names;
@@ -47,23 +38,20 @@ std::pair<double, double> parse_range(const std::string& text) {
   throw InputError(fmt::format("--range {}: LO:HI is expected, two numbers, the lower one first", text));
 }
 
-bool by_quadrature(const ProfileArguments& o, const Model& model) {
+bool by_quadrature(const Arguments& o, const Model& model) {
   if (!o.estimator.empty()) return o.estimator == "quadrature";
   return model.dimension() == 1 && model.components()[0].noisy;
 }
 
 // Options that only chains have a use for.
-void warn_of_unused(const ProfileArguments& o, std::vector<std::string>& warnings) {
-  const std::pair<const char*, bool> given[] = {{"--particles", !o.particles.empty()},
-                                                {"--law-particles", !o.law_particles.empty()},
-                                                {"--smoother", !o.smoother.empty()},
-                                                {"--gradient", o.finite_difference()},
-                                                {"--full-normals", o.full_normals}};
-  for (const auto& [option, used] : given)
-    if (used) warnings.push_back(fmt::format("{}: quadrature has no use for it; --estimator scores has", option));
+void warn_of_unused(const Arguments& o, std::vector<std::string>& warnings) {
+  for (const Option& option : options())
+    if ((option.commands & Command::profile) && !(option.details.readers & Reader::quadrature) &&
+        o.given.contains(option.flag))
+      warnings.push_back(fmt::format("{}: quadrature has no use for it; --estimator scores has", option.flag));
 }
 
-ProfileOptions profile_options(const ProfileArguments& o, const Model& model) {
+ProfileOptions profile_options(const Arguments& o, const Model& model) {
   ProfileOptions p;
   p.parameter = parameter_index(model, o.parameter);
   p.points = o.points;
@@ -77,7 +65,7 @@ ProfileOptions profile_options(const ProfileArguments& o, const Model& model) {
   if (o.level) p.pilot.levels = {*o.level, *o.level};
   if (!o.particles.empty()) p.pilot.particles = Rule(o.particles, "--particles");
   if (!o.law_particles.empty()) p.pilot.law_particles = Rule(o.law_particles, "--law-particles");
-  p.pilot.chain = chain_options(model, o.chosen_smoother(), o.finite_difference(), o.full_normals);
+  p.pilot.chain = chain_options(model, chosen_smoother(o), finite_difference(o), o.full_normals);
   p.pilot.chain.antithetic_laws = true;
   return p;
 }
@@ -105,7 +93,7 @@ std::string to_csv(const Model& model, const ProfileOptions& options, const Prof
   return text;
 }
 
-Json to_json(const ProfileArguments& o, const Model& model, const ProfileOptions& options, const Profile& profile) {
+Json to_json(const Arguments& o, const Model& model, const ProfileOptions& options, const Profile& profile) {
   const auto maybe = [](const std::optional<double>& v) { return v ? Json(*v) : Json(nullptr); };
   Json points = Json::array();
   for (const ProfilePoint& point : profile.points)
@@ -177,17 +165,16 @@ void print_summary(const Model& model, const ProfileOptions& options, const Prof
              options.seed, seconds);
 }
 
-void run(const ProfileArguments& o, World& world) {
+void run_profile(const Arguments& o, World& world) {
   const Stopwatch clock;
   const Model model = read_model(o.model, o.overrides());
   const Data data = read_data(o.data, model.columns());
-  o.require_parameters(model);
+  require_parameters(o, model);
   const ProfileOptions options = profile_options(o, model);
   if (!o.out.empty() && world.first()) require_writable(o.out);
   const ParticleProblem problem({model, data, o.unit}, options.quadrature_level, o.seed);
   Profile found =
-      without_store(world, {.threads = o.threads, .show_progress = !o.quiet && !o.json, .verbose = o.verbose},
-                    [&](Run& run) { return profile(problem, options, run.runner(), run.observer()); });
+      without_store(world, o, [&](Run& run) { return profile(problem, options, run.runner(), run.observer()); });
   if (!world.first()) return;
   if (options.method == ProfileOptions::Method::quadrature) warn_of_unused(o, found.warnings);
   for (const auto& w : found.warnings) fmt::print(stderr, "mckean: warning: {}\n", w);
@@ -207,29 +194,7 @@ void run(const ProfileArguments& o, World& world) {
 }  // namespace
 
 void add_profile(CLI::App& app, World& world) {
-  auto o = std::make_shared<ProfileArguments>();
-  CLI::App* command = app.add_subcommand("profile", "profile log-likelihood of one parameter");
-  o->add_to(*command);
-  o->add_gradient_to(*command);
-  command->add_option("--parameter", o->parameter, "the parameter; all others are at their maximum given its value")
-      ->required();
-  command->add_option("--points", o->points, "values of the parameter, evenly spaced in unconstrained coordinates")
-      ->check(whole_number(kFewestPoints, kMostPoints))
-      ->capture_default_str();
-  command->add_option("--range", o->range, "LO:HI (default: the estimate with 3 standard errors to either side)");
-  command
-      ->add_option("--estimator", o->estimator,
-                   "quadrature: exact, for one-dimensional states, there the default; scores: integrated scores of the "
-                   "smoother, for any state")
-      ->check(CLI::IsMember({"quadrature", "scores"}));
-  command
-      ->add_option("--level", o->level,
-                   "a unit of time is split into 2^level Euler steps (default: 5 for quadrature, chosen by a pilot for "
-                   "scores)")
-      ->check(whole_number(0, kHighestLevel));
-  command->add_option("--out", o->out, "also write the grid as CSV; - for stdout, and nothing else there");
-  command->add_flag("--verbose", o->verbose, "print what the pilot decides");
-  command->add_flag("--quiet", o->quiet, "no progress");
-  command->callback([o, &world] { run(*o, world); });
+  add_command(app, Command::profile, "profile", "profile log-likelihood of one parameter",
+              [&world](const Arguments& o) { run_profile(o, world); });
 }
 }  // namespace mckean::cli

@@ -1,8 +1,12 @@
+#include "cli/run_fit.hpp"
+
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "cli/run_fit.hpp"
+#include "cli/chain_options.hpp"
+#include "cli/command.hpp"
+#include "run/run_input.hpp"
 
 namespace mckean::cli {
 namespace {
@@ -56,7 +60,10 @@ Json covariance_json(const FitResult& r) {
   return out;
 }
 
-Json to_json(const Model& model, const FitSettings& s, const FitResult& r, double seconds) {
+// In continuous time those that were extrapolated.
+Json levels_json(const FitResult& r) { return r.highest == kContinuous ? Json::array() : Json{r.lowest, r.highest}; }
+
+Json to_json(const Model& model, const Arguments& s, const FitResult& r, double seconds) {
   Json maxima = Json::array();
   for (const LocalMaximum& m : r.maxima)
     maxima.push_back({{"loglik", m.loglik}, {"estimate", parameters_json(model, m.theta)}});
@@ -67,7 +74,8 @@ Json to_json(const Model& model, const FitSettings& s, const FitResult& r, doubl
               {"cells", cells_json(model, r.cells)},
               {"maxima", maxima},
               {"replicates", r.exact || r.estimator == "search" ? Json(nullptr) : Json(r.replicates)},
-              {"levels", r.highest == kContinuous ? Json::array() : Json{r.lowest, r.highest}},
+              {"levels", levels_json(r)},
+              {"continuous", r.continuous},
               {"estimator", r.exact ? Json(nullptr) : Json(r.estimator)},
               {"seed", s.seed},
               {"seconds", seconds},
@@ -103,7 +111,7 @@ std::string steps_text(const FitResult& r) {
   return fmt::format("level {}; {}", r.highest, work);
 }
 
-void print_table(const Model& model, const FitSettings& s, const FitResult& r, double seconds) {
+void print_table(const Model& model, const Arguments& s, const FitResult& r, double seconds) {
   fmt::print("{:<16} {:>11} {:>10} {:>10}   {:>10}\n", "parameter", "estimate", "MC error", "std. err.",
              "95 % interval");
   for (std::size_t p = 0; p < model.parameters().size(); ++p) {
@@ -130,19 +138,19 @@ void print_table(const Model& model, const FitSettings& s, const FitResult& r, d
 }
 }  // namespace
 
-void check_settings(const FitSettings& s, const Model& model, const Data& data) {
-  s.require_parameters(model);
+void check_settings(const Arguments& s, const Model& model, const Data& data) {
+  require_parameters(s, model);
   if (!s.budget.empty()) parse_duration(s.budget);
-  check_fit({model, data, s.unit}, s.options());
+  check_fit({model, data, s.unit}, fit_options(s));
 }
 
 void run_fit(World& world, Run& run, bool json) {
   const RunInput& input = run.input();
-  const FitSettings s = FitSettings::from_json(input.settings);
+  const Arguments s = read_settings(object_of(input.settings));
   if (!s.budget.empty()) run.set_budget(parse_duration(s.budget));
   const Model model = parse_model(input.model, s.model, s.overrides());
   const Data data = parse_data(input.data, s.data, model.columns());
-  s.require_parameters(model);
+  require_parameters(s, model);
   std::vector<std::string> names;
   for (const auto& p : model.parameters()) names.push_back(p.name);
   run.name_parameters(names);
@@ -151,15 +159,15 @@ void run_fit(World& world, Run& run, bool json) {
     if (world.first()) fmt::print(stderr, "mckean: {}\n", run.stopped_text(with_estimate));
   };
   try {
-    result = fit({model, data, s.unit}, s.options(), run.runner(), run.observer());
+    result = fit({model, data, s.unit}, fit_options(s), run.runner(), run.observer());
   } catch (const Stopped&) {
     tell_stop(true);
     throw;
   }
   if (result.exact && s.engine == "auto" && s.tolerance > 0)
-    result.warnings.emplace_back(fmt::format("--tolerance is for particles; the answer of {} is exact", result.engine));
+    result.warnings.push_back(fmt::format("--tolerance is for particles; the answer of {} is exact", result.engine));
   const Json out = to_json(model, s, result, run.seconds());
-  if (!result.stopped) run.finish(out);
+  if (!result.stopped) run.finish(text_of(out));
   if (world.first()) {
     for (const auto& w : result.warnings) fmt::print(stderr, "mckean: warning: {}\n", w);
     if (json)

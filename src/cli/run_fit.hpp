@@ -8,7 +8,7 @@
 namespace mckean::cli {
 
 // Throws InputError where a fit would refuse them, so that no run is begun with them.
-void check_settings(const FitSettings&, const Model&, const Data&);
+void check_settings(const Arguments&, const Model&, const Data&);
 
 // Everything that it needs is in run.input(). Asks run.runner() for the work, tells run.observer(), calls run.finish
 // and on rank 0 prints the result.

@@ -9,11 +9,6 @@
 namespace mckean::cli {
 namespace {
 
-struct RunsArguments {
-  std::string folder = ".";
-  bool json = false;
-};
-
 // The folder itself, or those in it.
 std::vector<std::filesystem::path> runs_in(const std::filesystem::path& folder) {
   if (!std::filesystem::is_directory(folder))
@@ -28,7 +23,7 @@ std::vector<std::filesystem::path> runs_in(const std::filesystem::path& folder) 
   return out;
 }
 
-void run(const RunsArguments& o) {
+void run_runs(const Arguments& o) {
   std::vector<StoredRun> runs;
   for (const auto& folder : runs_in(o.folder)) runs.push_back(read_stored_run(folder));
   if (o.json) {
@@ -52,10 +47,7 @@ void run(const RunsArguments& o) {
 }  // namespace
 
 void add_runs(CLI::App& app, World& world) {
-  auto o = std::make_shared<RunsArguments>();
-  CLI::App* command = app.add_subcommand("runs", "lists runs with their state, time and estimate so far");
-  command->add_option("DIR", o->folder, "folder that holds runs, or a run")->capture_default_str();
-  command->add_flag("--json", o->json, "one JSON object on stdout, messages on stderr");
-  command->callback([o, &world] { world.on_first([&] { run(*o); }); });
+  add_command(app, Command::runs, "runs", "lists runs with their state, time and estimate so far",
+              [&world](const Arguments& o) { world.on_first([&] { run_runs(o); }); });
 }
 }  // namespace mckean::cli

@@ -3,24 +3,21 @@
 #include <fmt/format.h>
 
 #include "cli/chain_options.hpp"
-#include "cli/unkept.hpp"
+#include "cli/command.hpp"
+#include "cli/running.hpp"
 #include "mckean/data.hpp"
 
 namespace mckean::cli {
 namespace {
 
-struct ScoreArguments : HeldChainCommand {
-  ScoreArguments() { path.iterations = 200; }
-};
-
-void run(const ScoreArguments& o, World& world) {
+void run_score(const Arguments& o, World& world) {
   const Stopwatch clock;
   const Model model = read_model(o.model, o.overrides());
   const Data data = read_data(o.data, model.columns());
-  o.require_parameters(model);
+  require_parameters(o, model);
   const std::vector<double> theta = model.start_values();
-  const ScoreOptions options{o.smooth_options(), o.finite_difference()};
-  const ScoreEstimate found = without_store(world, {.threads = o.threads, .show_progress = false}, [&](Run& run) {
+  const ScoreOptions options{smooth_options(o), finite_difference(o)};
+  const ScoreEstimate found = without_store(world, o, [&](Run& run) {
     return estimate_score({model, data, o.unit}, theta, options, run.runner());
   });
   if (!world.first()) return;
@@ -30,7 +27,7 @@ void run(const ScoreArguments& o, World& world) {
     for (std::size_t p = 0; p < theta.size(); ++p)
       score[model.parameters()[p].name] = {{"value", found.value[p]}, {"se", found.se[p]}};
     nlohmann::ordered_json out = {{"score", score}};
-    out.update(o.common_json(model, found, clock.seconds()));
+    out.update(held_json(o, model, {found.particles, found.law_particles, found.particle_steps}, clock.seconds()));
     out["gradient"] = o.gradient;
     return print_json(out);
   }
@@ -44,10 +41,7 @@ void run(const ScoreArguments& o, World& world) {
 }  // namespace
 
 void add_score(CLI::App& app, World& world) {
-  auto o = std::make_shared<ScoreArguments>();
-  CLI::App* command = app.add_subcommand("score", "gradient of the log-likelihood at the model's parameter values");
-  o->add_to(*command, 2);  // their spread gives the standard error
-  o->add_gradient_to(*command);
-  command->callback([o, &world] { run(*o, world); });
+  add_command(app, Command::score, "score", "gradient of the log-likelihood at the model's parameter values",
+              [&world](const Arguments& o) { run_score(o, world); });
 }
 }  // namespace mckean::cli

@@ -8,16 +8,9 @@
 #include "cli/command.hpp"
 #include "mckean/simulate.hpp"
 #include "model/number.hpp"
-#include "problem/grid.hpp"
 
 namespace mckean::cli {
 namespace {
-
-struct SimulateArguments : CommonOptions {
-  std::string model, times, out = "data.csv", paths;
-  std::size_t count = 100;
-  SimulateOptions simulation;
-};
 
 // "100": 1, 2, ..., 100. "0.5:0.5:50": from, step, to. "0.3,1,2.5": as listed.
 class Times {
@@ -74,7 +67,7 @@ class Times {
 };
 
 // Each output has a place of its own, which can be written and is not the model's.
-void check_outputs(const SimulateArguments& o) {
+void check_outputs(const Arguments& o) {
   const auto same = [](const std::string& a, const std::string& b) {
     std::error_code none;
     return a == b || std::filesystem::equivalent(a, b, none);
@@ -90,12 +83,16 @@ void check_outputs(const SimulateArguments& o) {
   }
 }
 
-void run(const SimulateArguments& o) {
+void run_simulate(const Arguments& o) {
   const Stopwatch clock;
   const Model model = read_model(o.model, o.overrides());
   const std::vector<double> times = Times::parse(o.times), theta = model.start_values();
-  SimulateOptions settings = o.simulation;
-  settings.seed = o.seed;
+  const SimulateOptions settings{.level = *o.level,
+                                 .law_particles = o.law_particle_count(),
+                                 .series = o.series,
+                                 .seed = o.seed,
+                                 .unit = o.unit,
+                                 .full_precision = o.full_normals};
   const bool with_paths = !o.paths.empty();
   if (with_paths && o.count > settings.law_particles)
     throw InputError(fmt::format("--count {}: there are only {} particles; lower it, or raise --law-particles", o.count,
@@ -138,29 +135,7 @@ void run(const SimulateArguments& o) {
 }  // namespace
 
 void add_simulate(CLI::App& app, World& world) {
-  auto o = std::make_shared<SimulateArguments>();
-  CLI::App* command = app.add_subcommand("simulate", "draw data from the model at its parameter values");
-  command->add_option("MODEL", o->model, "model file")->required();
-  command->add_option("--times", o->times, "observation times: T for 1, 2, …, T; FROM:STEP:TO; or a list T1,T2,…")
-      ->required();
-  command->add_option("--level", o->simulation.level, "a unit of time is split into 2^level Euler steps")
-      ->capture_default_str()
-      ->check(whole_number(0, kHighestLevel));
-  command->add_option("--law-particles", o->simulation.law_particles, "particles of the system")
-      ->capture_default_str()
-      ->check(whole_number(1, kMostParticles));
-  command->add_option("--series", o->simulation.series, "particles that are observed, each a series")
-      ->capture_default_str()
-      ->check(whole_number(1, kMostParticles));
-  command->add_option("--out", o->out, "data file to write; - for stdout")->capture_default_str();
-  command->add_option("--paths", o->paths, "also write whole paths of particles to this file (CSV)");
-  command->add_option("--count", o->count, "how many particles' paths")
-      ->capture_default_str()
-      ->check(whole_number(1, kMostParticles));
-  command->add_option("--unit", o->simulation.unit, "unit of time (default: the median spacing of the times)")
-      ->check(positive_number());
-  command->add_flag("--full-normals", o->simulation.full_precision, "64-bit instead of 32-bit normal variates");
-  o->add_to(*command);
-  command->callback([o, &world] { world.on_first([&] { run(*o); }); });
+  add_command(app, Command::simulate, "simulate", "draw data from the model at its parameter values",
+              [&world](const Arguments& o) { world.on_first([&] { run_simulate(o); }); });
 }
 }  // namespace mckean::cli

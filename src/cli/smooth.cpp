@@ -3,15 +3,12 @@
 #include <filesystem>
 
 #include "cli/chain_options.hpp"
-#include "cli/unkept.hpp"
+#include "cli/command.hpp"
+#include "cli/running.hpp"
 #include "mckean/data.hpp"
 
 namespace mckean::cli {
 namespace {
-
-struct SmoothArguments : HeldChainCommand {
-  std::string out;
-};
 
 std::string to_csv(const Model& model, const Data& data, const SmoothedStates& states) {
   const bool several = data.series.size() > 1;
@@ -32,7 +29,7 @@ std::string to_csv(const Model& model, const Data& data, const SmoothedStates& s
 }
 
 // The output can be written, and is none of the inputs.
-void check_output(const SmoothArguments& o) {
+void check_output(const Arguments& o) {
   const auto same = [](const std::string& a, const std::string& b) {
     std::error_code none;
     return a == b || std::filesystem::equivalent(a, b, none);
@@ -43,31 +40,27 @@ void check_output(const SmoothArguments& o) {
   require_writable(o.out);
 }
 
-void run(const SmoothArguments& o, World& world) {
+void run_smooth(const Arguments& o, World& world) {
   if (world.first()) check_output(o);
   const Stopwatch clock;
   const Model model = read_model(o.model, o.overrides());
   const Data data = read_data(o.data, model.columns());
-  const SmoothedStates states = without_store(world, {.threads = o.threads, .show_progress = false}, [&](Run& run) {
-    return smooth({model, data, o.unit}, model.start_values(), o.smooth_options(), run.runner());
+  const SmoothedStates states = without_store(world, o, [&](Run& run) {
+    return smooth({model, data, o.unit}, model.start_values(), smooth_options(o), run.runner());
   });
   if (!world.first()) return;
   write_file(o.out, to_csv(model, data, states));
   if (o.json) {
     nlohmann::ordered_json out = {{"out", o.out}};
-    out.update(o.common_json(model, states, clock.seconds()));
+    out.update(held_json(o, model, {states.particles, states.law_particles, states.particle_steps}, clock.seconds()));
     return print_json(out);
   }
-  if (o.out != "-") fmt::print("wrote {} ({} draws at each time)\n", o.out, o.path.chains * o.path.iterations);
+  if (o.out != "-") fmt::print("wrote {} ({} draws at each time)\n", o.out, o.chains * o.iterations);
 }
 }  // namespace
 
 void add_smooth(CLI::App& app, World& world) {
-  auto o = std::make_shared<SmoothArguments>();
-  CLI::App* command =
-      app.add_subcommand("smooth", "smoothed state at each time: mean, standard deviation and quantiles");
-  o->add_to(*command, 1);
-  command->add_option("--out", o->out, "CSV file to write; - for stdout")->required();
-  command->callback([o, &world] { run(*o, world); });
+  add_command(app, Command::smooth, "smooth", "smoothed state at each time: mean, standard deviation and quantiles",
+              [&world](const Arguments& o) { run_smooth(o, world); });
 }
 }  // namespace mckean::cli

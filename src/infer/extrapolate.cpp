@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "infer/richardson.hpp"
 #include "model/symmetric.hpp"
 
 namespace mckean {
@@ -13,9 +14,7 @@ namespace {
 
 using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
-// Euler's error has the powers Δ, Δ², …: of three levels this combination leaves Δ³.
-constexpr double kWeights[] = {1.0 / 3, -2, 8.0 / 3};
-constexpr int kLevels = 3;
+constexpr int kLevels = kRichardsonLevels;
 constexpr double kAgree = 2e-3;  // standard errors between extrapolations from l and l + 1 that makes them equal
 constexpr double kRest = 1e-4;   // length of Newton's step, in standard errors, that is none
 constexpr double kLongest = 1;   // that may be taken
@@ -62,8 +61,8 @@ class Extrapolation {
 
   template <class Part>
   auto combined(int lowest, Part&& part) const {
-    auto out = (kWeights[0] * part(known_.at(lowest))).eval();
-    for (int l = 1; l < kLevels; ++l) out += kWeights[l] * part(known_.at(lowest + l));
+    auto out = (kRichardson[0] * part(known_.at(lowest))).eval();
+    for (int l = 1; l < kLevels; ++l) out += kRichardson[l] * part(known_.at(lowest + l));
     return out;
   }
   VectorXd gradient(int lowest) const {
@@ -88,7 +87,7 @@ class Extrapolation {
   ExtrapolatedMaximum result(int lowest) const {
     ExtrapolatedMaximum out;
     out.maximum.theta.assign(theta_.begin(), theta_.end());
-    for (int l = 0; l < kLevels; ++l) out.maximum.loglik += kWeights[l] * known_.at(lowest + 1 + l).loglik;
+    for (int l = 0; l < kLevels; ++l) out.maximum.loglik += kRichardson[l] * known_.at(lowest + 1 + l).loglik;
     out.maximum.information =
         combined(lowest + 1, [](const ExactValue& v) -> const MatrixXd& { return v.information; });
     out.maximum.converged = true;

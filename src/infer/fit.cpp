@@ -331,6 +331,7 @@ FitResult fit(const ParticleProblem& problem, const FitPlan& given, TaskRunner& 
     out.warnings.push_back(
         fmt::format("{} times a chain went too far and was returned to the start", out.reprojections));
   out.particle_steps = bench.particle_steps;
+  out.parameters = named_parameters(problem.model(), out);
   return out;
 }
 }  // namespace mckean

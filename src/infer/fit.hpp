@@ -43,6 +43,9 @@ inline constexpr const char* kOutOfTime = "the time granted was used up before t
 // Throws InputError where there are fewer observed values than parameters.
 void require_enough(const Model&, const Data&);
 
+// The parameters of a result by name, from its values and intervals.
+std::vector<FitParameter> named_parameters(const Model&, const FitResult&);
+
 // Throws InputError as above, NumericalError, and Stopped where the runner was asked to stop.
 FitResult fit(const ParticleProblem&, const FitPlan&, TaskRunner&, FitObserver&);
 }  // namespace mckean

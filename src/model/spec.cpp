@@ -134,5 +134,26 @@ void ModelSpec::observe(const std::string& y, Density d) {
   observations.emplace_back(y, std::move(d));
 }
 
+// As the states themselves name them.
+namespace {
+const std::string& name_of(const char* section, Expr state) {
+  if (state.op() != Op::symbol || !state.has(Kind::state))
+    throw SpecError(section, "", fmt::format("the {} of '{}': only a state has one", section, to_text(state)));
+  return state.symbol().name;
+}
+}  // namespace
+
+Expr ModelSpec::parameter(const std::string& parameter_name, double start) {
+  return parameter(Parameter{parameter_name, start});
+}
+void ModelSpec::drift(Expr s, Expr e) { drift(name_of("drift", s), e); }
+void ModelSpec::diffusion(Expr s, Expr e) { diffusion(name_of("diffusion", s), e); }
+void ModelSpec::diffusion(Expr s, double value) { diffusion(s, number(value)); }
+
+Density normal(Expr mean, Expr sd) { return {Distribution::normal, {mean, sd}, {}}; }
+Density normal(Expr mean, double sd) { return normal(mean, mean.graph().number(sd)); }
+
+Model ModelSpec::build() const { return Model(*this); }
+
 Expr ModelSpec::time() { return graph->symbol({Kind::time, "t"}); }
 }  // namespace mckean

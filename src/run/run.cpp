@@ -72,10 +72,8 @@ const std::filesystem::path& Run::folder() const { return parts_->folder(); }
 
 void Run::set_budget(double seconds) { parts_->set_budget(seconds); }
 void Run::name_parameters(const std::vector<std::string>& names) { parts_->name_parameters(names); }
-void Run::change_setting(const std::string& key, const nlohmann::ordered_json& value) {
-  parts_->change_setting(key, value);
-}
-void Run::finish(const nlohmann::ordered_json& result) { parts_->finish(result); }
+void Run::change_setting(const std::string& key, const std::string& value) { parts_->change_setting(key, value); }
+void Run::finish(const std::string& result) { parts_->finish(result); }
 
 std::filesystem::path fresh_folder(const std::string& name) {
   for (int n = 1;; ++n) {

@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string shown(const Json& object, const std::string& key) {
-  return object.contains(key) ? object[key].dump(-1, ' ', false, Json::error_handler_t::replace) : "not set";
+  return object.contains(key) ? text_of(object[key]) : "not set";
 }
 
 std::string settings_difference(const Json& stored, const Json& given) {
@@ -46,11 +46,29 @@ std::string text_difference(const std::string& name, const std::string& stored, 
 std::string program() { return "mckean " MCKEAN_VERSION; }
 }  // namespace
 
+Json json_of(const std::string& text) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& e) {
+    throw InputError(fmt::format("a text that should be JSON is not: {}", e.what()));
+  }
+}
+
+Json object_of(const std::string& text) {
+  Json out = json_of(text);
+  if (!out.is_object()) throw InputError("the settings of a run are no JSON object");
+  return out;
+}
+
+std::string text_of(const Json& value, int indent) {
+  return value.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 Store::Words words_of(const RunInput& input) {
   return {{"format", std::to_string(kStoreFormat)},
           {"program", program()},
           {"created", utc_now()},
-          {"settings", input.settings.dump(2, ' ', false, Json::error_handler_t::replace)},
+          {"settings", text_of(object_of(input.settings), 2)},
           {"model", input.model},
           {"model_sha256", sha256(input.model)},
           {"data", input.data},
@@ -60,11 +78,11 @@ Store::Words words_of(const RunInput& input) {
 }
 
 RunInput read_input(const Store& store) {
-  return {Json::parse(store.require("settings")), store.require("model"), store.require("data")};
+  return {store.require("settings"), store.require("model"), store.require("data")};
 }
 
 void require_same(const std::string& folder, const RunInput& stored, const RunInput& given) {
-  const std::string difference = settings_difference(stored.settings, given.settings) +
+  const std::string difference = settings_difference(object_of(stored.settings), object_of(given.settings)) +
                                  text_difference("model", stored.model, given.model) +
                                  text_difference("data", stored.data, given.data);
   if (!difference.empty())
@@ -80,8 +98,7 @@ void require_same_program(const std::string& folder, const Store& store) {
 }
 
 std::string pack(const RunInput& input) {
-  const std::string settings = input.settings.dump(-1, ' ', false, Json::error_handler_t::replace);
-  return fmt::format("{} {} ", settings.size(), input.model.size()) + settings + input.model + input.data;
+  return fmt::format("{} {} ", input.settings.size(), input.model.size()) + input.settings + input.model + input.data;
 }
 
 RunInput unpack_input(const std::string& bytes) {
@@ -89,7 +106,6 @@ RunInput unpack_input(const std::string& bytes) {
   std::size_t settings = 0, model = 0;
   sizes >> settings >> model;
   const std::size_t at = static_cast<std::size_t>(sizes.tellg()) + 1;
-  return {Json::parse(bytes.substr(at, settings)), bytes.substr(at + settings, model),
-          bytes.substr(at + settings + model)};
+  return {bytes.substr(at, settings), bytes.substr(at + settings, model), bytes.substr(at + settings + model)};
 }
 }  // namespace mckean

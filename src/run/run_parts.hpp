@@ -11,7 +11,7 @@
 #include "run/lock.hpp"
 #include "run/mpi_runner.hpp"
 #include "run/progress.hpp"
-#include "run/signals.hpp"
+#include "run/run_input.hpp"
 #include "run/store.hpp"
 #include "run/thread_runner.hpp"
 
@@ -63,7 +63,7 @@ class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
     if (line_) line_->tick();
     if (Clock::now() - saved_ > kSavePause) save();
   }
-  bool stop_requested() override { return StopSignals::requested(); }
+  bool stop_requested() override { return options_.interrupted && options_.interrupted(); }
 
   // TaskRunner
   std::vector<std::vector<double>> run(std::span<const Task> tasks, const TaskFunction& function) override {
@@ -107,7 +107,7 @@ class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
     if (!store_) return;
     Json note = Json::object();
     for (const auto& [name, values] : decisions) note[name] = values;
-    store_->set("note " + phase, dump(note));
+    store_->set("note " + phase, text_of(note));
   }
   void progress(const Progress& p) override {
     progress_ = p;
@@ -123,18 +123,20 @@ class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
     names_ = names;
     if (line_) line_->name_parameters(names);
   }
-  void change_setting(const std::string& key, const Json& value) {
-    const std::string before = input.settings.contains(key) ? dump(input.settings[key]) : "not set";
-    input.settings[key] = value;
-    if (!store_ || before == dump(value)) return;
-    store_->set("settings", input.settings.dump(2, ' ', false, Json::error_handler_t::replace));
-    store_->log(fmt::format("{} changed from {} to {}", key, before, dump(value)));
+  void change_setting(const std::string& key, const std::string& value) {
+    Json settings = object_of(input.settings);
+    const std::string before = settings.contains(key) ? text_of(settings[key]) : "not set";
+    settings[key] = json_of(value);
+    input.settings = text_of(settings);
+    if (!store_ || before == text_of(settings[key])) return;
+    store_->set("settings", text_of(settings, 2));
+    store_->log(fmt::format("{} changed from {} to {}", key, before, text_of(settings[key])));
   }
-  void finish(const Json& result) {
+  void finish(const std::string& result) {
     if (line_) line_->clear();
     if (!store_) return;
     save();
-    store_->set_all({{"result", dump(result)}, {"state", "finished"}});
+    store_->set_all({{"result", text_of(json_of(result))}, {"state", "finished"}});
     state_ = "finished";
     const auto traffic = world_.traffic();
     store_->log(fmt::format("finished: {} tasks computed by this process and its ranks, {} messages, {} bytes",
@@ -164,7 +166,6 @@ class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr auto kSavePause = std::chrono::seconds(2);  // of the time used and the estimate so far
-  static std::string dump(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
   void set_state(const std::string& state) {
     if (store_ && state != state_) store_->set("state", state);
@@ -175,17 +176,16 @@ class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
     if (!store_) return;
     store_->set("seconds", fmt::format("{:.3f}", seconds()));
     if (progress_)
-      store_->set("progress", dump({{"phase", progress_->phase},
-                                    {"done", progress_->done},
-                                    {"planned", progress_->planned},
-                                    {"parameters", names_},
-                                    {"estimate", progress_->estimate},
-                                    {"mc_se", progress_->mc_se}}));
+      store_->set("progress", text_of({{"phase", progress_->phase},
+                                       {"done", progress_->done},
+                                       {"planned", progress_->planned},
+                                       {"parameters", names_},
+                                       {"estimate", progress_->estimate},
+                                       {"mc_se", progress_->mc_se}}));
   }
 
   World& world_;
   RunOptions options_;
-  StopSignals signals_;
   std::filesystem::path folder_;
   std::optional<FolderLock> lock_;
   std::unique_ptr<Store> store_;

@@ -59,7 +59,7 @@ int to_int(std::size_t n) { return static_cast<int>(n); }
 
 struct World::Mpi {
   MPI_Comm work = MPI_COMM_NULL, end = MPI_COMM_NULL;
-  bool in_step = true;
+  bool in_step = true, ours = true;
 };
 
 std::string mpi_version() {
@@ -72,9 +72,11 @@ std::string mpi_version() {
 
 World::World() {
   if (!std::getenv("OMPI_COMM_WORLD_SIZE") && !std::getenv("PMI_SIZE") && !std::getenv("PMIX_RANK")) return;
-  int provided = 0;
-  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  int begun = 0, provided = 0;
+  MPI_Initialized(&begun);
+  if (!begun) MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
   mpi_ = std::make_unique<Mpi>();
+  mpi_->ours = !begun;
   MPI_Comm_dup(MPI_COMM_WORLD, &mpi_->work);
   MPI_Comm_dup(MPI_COMM_WORLD, &mpi_->end);
   MPI_Comm_rank(mpi_->work, &rank_);
@@ -84,7 +86,12 @@ World::World() {
 World::~World() {
   if (!mpi_) return;
   if (!mpi_->in_step) MPI_Abort(MPI_COMM_WORLD, 1);
-  MPI_Finalize();
+  if (mpi_->ours) {
+    MPI_Finalize();
+    return;
+  }
+  MPI_Comm_free(&mpi_->work);
+  MPI_Comm_free(&mpi_->end);
 }
 
 bool World::all_failed() {
@@ -150,4 +157,7 @@ std::optional<World::Message> World::receive() { return std::nullopt; }
 void World::broadcast(std::string&) {}
 
 #endif
+
+World::World(Alone) {}
+World World::alone() { return World(Alone{}); }
 }  // namespace mckean

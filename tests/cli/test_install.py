@@ -71,6 +71,8 @@ class Install(unittest.TestCase):
             with self.subTest(header.name):
                 path = f"mckean/{header.name}"
                 run(cached("CMAKE_CXX_COMPILER"), *strict, "-I", self.prefix / "include", "-include", path, empty)
+                needs = run(cached("CMAKE_CXX_COMPILER"), "-std=c++20", "-M", "-I", self.prefix / "include", header)
+                self.assertNotRegex(needs, "nlohmann|fmt/|Eigen|sqlite|mpi.h")
 
     def test_library(self):
         commands = run("ninja", "-C", self.examples, "-t", "commands")
@@ -79,6 +81,11 @@ class Install(unittest.TestCase):
         printed = run(self.examples / "kuramoto_loglik")
         value = float(re.fullmatch(r"5 observations, log-likelihood (-?[\d.]+)\n", printed)[1])
         self.assertTrue(-15 < value < -4, printed)  # five standard normal densities of about -1.4 each
+
+    def test_six_lines(self):
+        printed = run(self.examples / "six_lines")
+        value, error = map(float, re.fullmatch(r"theta (\S+) ± (\S+)\n", printed).groups())
+        self.assertTrue(0.3 < value < 0.9 and 0.01 < error < 0.3, printed)
 
     def test_fit(self):
         """The library's is the program's."""

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <thread>
 
+#include "cli/signals.hpp"
 #include "mckean/error.hpp"
 #include "mckean/run.hpp"
 #include "run/failure.hpp"
@@ -68,10 +70,12 @@ double fit(const Options& o, int seed, World& world, TaskRunner& runner, FitObse
 }
 
 void work(const Options& o, World& world) {
+  const cli::StopSignals signals;
   RunOptions options;
+  options.interrupted = cli::StopSignals::requested;
   options.threads = o.threads;
   options.show_progress = o.show;
-  const RunInput input{{{"seed", o.seed}, {"batches", o.batches}}, o.model, "t,y\n1,2\n"};
+  const RunInput input{Json{{"seed", o.seed}, {"batches", o.batches}}.dump(), o.model, "t,y\n1,2\n"};
   Run run = o.no_store ? Run::without_store(world, input, options)
             : o.resume ? Run::open(world, o.folder, options)
                        : Run::create(world, o.folder, input, options);
@@ -79,12 +83,12 @@ void work(const Options& o, World& world) {
   if (o.budget > 0) run.set_budget(o.budget);
   double result = 0;
   try {
-    result = fit(o, run.input().settings["seed"], world, run.runner(), run.observer());
+    result = fit(o, Json::parse(run.input().settings)["seed"], world, run.runner(), run.observer());
   } catch (const Stopped&) {
     if (world.first()) fmt::print(stderr, "synthetic: {}\n", run.stopped_text());
     throw;
   }
-  run.finish({{"value", result}});
+  run.finish(Json{{"value", result}}.dump());
   if (world.first()) fmt::print("{:a}\n", result);
 }
 

@@ -198,6 +198,20 @@ std::string refusal_of(const std::filesystem::path& file) {
   return "accepted";
 }
 
+TEST(Data, OfVectors) {
+  const Data data = Data::of({0, 1.5}, {1, nan, 3, 4}, {"a", "b"});
+  EXPECT_EQ(data.columns, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(data.value(0, 1, 0), 3);
+  EXPECT_EQ(Data::of({2}, {7}).columns, one);
+  EXPECT_THROW(Data::of({}, {}), InputError);
+  EXPECT_THROW(Data::of({1, 2}, {1}), InputError);
+  EXPECT_THROW(Data::of({1, 1}, {1, 2}), InputError);
+  EXPECT_THROW(Data::of({-1, 1}, {1, 2}), InputError);
+  EXPECT_THROW(Data::of({1, nan}, {1, 2}), InputError);
+  EXPECT_THROW(Data::of({1, 2}, {nan, nan}), InputError);
+  EXPECT_THROW(Data::of({1, 2}, {1, INFINITY}), InputError);
+}
+
 TEST(Data, FilesAreReadOrRefusedWithTheSystemsReason) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "mckean_data_test";
   std::filesystem::create_directories(folder);

@@ -1,4 +1,4 @@
-#include "run/signals.hpp"
+#include "cli/signals.hpp"
 
 #include <unistd.h>
 
@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <ctime>
 
-namespace mckean {
+namespace mckean::cli {
 namespace {
 
 constexpr int kInterrupted = 130;
@@ -42,4 +42,4 @@ StopSignals::~StopSignals() {
 }
 
 bool StopSignals::requested() { return first > 0; }
-}  // namespace mckean
+}  // namespace mckean::cli

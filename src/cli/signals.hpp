@@ -3,7 +3,7 @@
 
 #include <csignal>
 
-namespace mckean {
+namespace mckean::cli {
 
 // From construction to destruction the first signal is a request and the second, unless it is an echo of the first,
 // ends the process at once with status 130. There is one at a time.
@@ -20,4 +20,4 @@ class StopSignals {
   struct sigaction interrupt_ {
   }, terminate_{};  // what was in force before
 };
-}  // namespace mckean
+}  // namespace mckean::cli

@@ -1,0 +1,193 @@
+#include <limits>
+
+#include "cli/command.hpp"
+#include "cli/options.hpp"
+#include "mckean/fit.hpp"
+#include "mckean/simulate.hpp"
+#include "problem/grid.hpp"
+
+namespace mckean::cli {
+namespace {
+
+using A = Arguments;
+using C = Command;
+using R = Reader;
+
+constexpr unsigned kChains = R::stratified | R::paper | R::single, kRandom = R::search | kChains;
+constexpr unsigned kHeld = C::score | C::smooth;  // chains that hold θ
+constexpr unsigned kWithData = C::loglik | kHeld | C::fit | C::profile, kWithModel = C::check | C::simulate | kWithData;
+constexpr unsigned kWithRun = C::resume | C::save | C::report;
+constexpr std::size_t kFewestPoints = 3, kMostPoints = 200;
+
+const std::string kParticles = "particles of the smoother, a number or a rule of l, L and T";
+const std::string kLawParticles = "particles of the law, a number or a rule such as l*L";
+const std::string kLevel = "a unit of time is split into 2^level Euler steps";
+const std::string kIterations = "iterations of each chain that are used", kChainCount = "independent chains";
+
+// By command and option, the defaults of the library.
+const Effort kLikelihood{.level = 5, .particles = 4096, .law_particles = 4096};
+const SmoothOptions kSmooth;
+const SimulateOptions kSimulate;
+const FitOptions kFit;
+
+// Settings of a fit are stored in this order. A flag that means different things to different commands has several
+// rows.
+// clang-format off
+const std::vector<Option> kOptions = {
+    {"MODEL", &A::model, kWithModel, {.key = "model", .required = true}, "model file"},
+    {"DATA", &A::data, C::check, {}, "data file (CSV)"},
+    {"DATA", &A::data, kWithData, {.key = "data", .required = true}, "data file (CSV)"},
+    {"NAME", &A::name, C::create, {.required = true}, "name of the model"},
+    {"DIR", &A::folder, kWithRun, {.required = true}, "folder of the run"},
+    {"DIR", &A::folder, C::runs, {.fallback = "."}, "folder that holds runs, or a run"},
+    {"FIGURE", &A::figures, C::reproduce, {.check = CLI::IsMember({"1", "2", "3", "4", "all"}), .required = true},
+     "1: Kuramoto oscillators over time; 2: a neural network over time, its weights and biases; 3: mean squared "
+     "error against cost with L = 4; 4: the same with L = 8; all"},
+    {"--set", &A::set, C::create | kWithModel, {.key = "set"},
+     "name=value: instead of a start value or constant of the model; may be repeated"},
+    {"--seed", &A::seed, C::create | kWithModel | C::reproduce,
+     {.fallback = "1", .check = whole_number(0, std::numeric_limits<std::uint64_t>::max()), .key = "seed"},
+     "seed of all random numbers"},
+    {"--times", &A::times, C::simulate, {.required = true},
+     "observation times: T for 1, 2, …, T; FROM:STEP:TO; or a list T1,T2,…"},
+    {"--parameter", &A::parameter, C::profile, {.required = true},
+     "the parameter; all others are at their maximum given its value"},
+    {"--points", &A::points, C::profile, {.fallback = "9", .check = whole_number(kFewestPoints, kMostPoints)},
+     "values of the parameter, evenly spaced in unconstrained coordinates"},
+    {"--range", &A::range, C::profile, {}, "LO:HI (default: the estimate with 3 standard errors to either side)"},
+    {"--scale", &A::scale, C::reproduce, {.fallback = "quick", .check = CLI::IsMember({"quick", "paper"})},
+     "quick: minutes; paper: the paper's sizes, many core-hours"},
+    {"--engine", &A::engine, C::fit,
+     {.fallback = "auto", .check = CLI::IsMember({"auto", "kalman", "quadrature", "particles"}), .key = "engine"},
+     "how the likelihood is computed: kalman (exact, for linear models with normal noise), quadrature (exact, for "
+     "one-dimensional states), particles, or auto: the first of them that serves at a bearable cost"},
+    {"--estimator", &A::estimator, C::fit,
+     {.check = CLI::IsMember({"stratified", "paper", "single", "quadrature"}), .key = "estimator"},
+     "in place of a search by the likelihood, along chains of smoothed paths: stratified (centred, preconditioned, "
+     "a fixed number of replicates in each cell), paper (the randomised multilevel estimator as printed), single "
+     "(one level, --iterations long); quadrature: the same as --engine quadrature"},
+    {"--estimator", &A::estimator, C::profile, {.check = CLI::IsMember({"quadrature", "scores"})},
+     "quadrature: exact, for one-dimensional states, there the default; scores: integrated scores of the smoother, "
+     "for any state"},
+    {"--levels", &A::levels, C::fit, {.key = "levels"},
+     "lowest and highest level, LOW:HIGH; single and quadrature use the highest (default: chosen; 2:4 for paper "
+     "and single)"},
+    {"--level", &A::level, C::simulate,
+     {.fallback = std::to_string(kSimulate.level), .check = whole_number(0, kHighestLevel)},
+     kLevel},
+    {"--level", &A::level, C::loglik,
+     {.fallback = std::to_string(kLikelihood.level), .check = whole_number(0, kHighestLevel)},
+     kLevel},
+    {"--level", &A::level, kHeld, {.fallback = std::to_string(kSmooth.level), .check = whole_number(0, kHighestLevel)},
+     kLevel},
+    {"--level", &A::level, C::profile, {.check = whole_number(0, kHighestLevel)},
+     kLevel + " (default: 5 for quadrature, chosen by a pilot for scores)"},
+    {"--particles", &A::particles, C::loglik,
+     {.fallback = std::to_string(kLikelihood.particles), .check = whole_number(1, kMostParticles)},
+     "particles of the filter"},
+    {"--particles", &A::particles, kHeld, {.fallback = kSmooth.particles}, kParticles},
+    {"--particles", &A::particles, C::fit | C::profile, {.key = "particles", .readers = kRandom}, kParticles},
+    {"--law-particles", &A::law_particles, C::simulate,
+     {.fallback = std::to_string(kSimulate.law_particles), .check = whole_number(1, kMostParticles)},
+     "particles of the system"},
+    {"--law-particles", &A::law_particles, C::loglik,
+     {.fallback = std::to_string(kLikelihood.law_particles), .check = whole_number(1, kMostParticles)},
+     "particles of the law"},
+    {"--law-particles", &A::law_particles, kHeld, {.fallback = kSmooth.law_particles}, kLawParticles},
+    {"--law-particles", &A::law_particles, C::fit | C::profile, {.key = "law_particles", .readers = kRandom},
+     kLawParticles},
+    {"--series", &A::series, C::simulate,
+     {.fallback = std::to_string(kSimulate.series), .check = whole_number(1, kMostParticles)},
+     "particles that are observed, each a series"},
+    {"--repeats", &A::repeats, C::loglik, {.fallback = "16", .check = whole_number(1, kMostRepeats)},
+     "independent estimates that are averaged"},
+    {"--smoother", &A::smoother, kHeld | C::fit | C::profile,
+     {.check = CLI::IsMember({"backward", "genealogy"}), .key = "smoother", .readers = kChains},
+     "backward (new ancestors by their density) or genealogy (as in the paper); default: backward, but genealogy "
+     "for --estimator paper"},
+    {"--gradient", &A::gradient, C::score | C::fit | C::profile,
+     {.fallback = "tangent", .check = CLI::IsMember({"tangent", "finite-difference"}), .key = "gradient",
+      .readers = kChains},
+     "derivative of the law: tangent, or finite-difference as in the paper"},
+    {"--unit", &A::unit, C::simulate, {.check = positive_number()},
+     "unit of time (default: the median spacing of the times)"},
+    {"--unit", &A::unit, kWithData, {.check = positive_number(), .key = "unit"},
+     "unit of time (default: the median spacing of the observations)"},
+    {"--full-normals", &A::full_normals, C::simulate | kWithData, {.key = "full_normals", .readers = kChains},
+     "64-bit instead of 32-bit normal variates"},
+    {"--replicates", &A::replicates, C::fit,
+     {.check = whole_number(2, kMostReplicates), .key = "replicates", .readers = kChains},
+     "independent replicates (paper and single: 200)"},
+    {"--replicates", &A::replicates, C::resume,
+     {.check = whole_number(2, std::numeric_limits<std::uint32_t>::max()), .key = "replicates", .readers = kChains},
+     "another number of replicates"},
+    {"--tolerance", &A::tolerance, C::fit, {.check = positive_number(), .key = "tolerance", .readers = kRandom},
+     "until the Monte Carlo error of every parameter is below this (default: a tenth of its standard error)"},
+    {"--tolerance", &A::tolerance, C::resume, {.check = positive_number(), .key = "tolerance", .readers = kRandom},
+     "another tolerance"},
+    {"", &A::first_tolerance, C::fit, {.key = "first_tolerance"}, ""},
+    {"--iterations", &A::iterations, C::score, {.fallback = "200", .check = whole_number(1, kMostIterations)},
+     kIterations},
+    {"--iterations", &A::iterations, C::smooth,
+     {.fallback = std::to_string(kSmooth.iterations), .check = whole_number(1, kMostIterations)},
+     kIterations},
+    {"--iterations", &A::iterations, C::fit,
+     {.check = whole_number(1, kMostIterations), .key = "iterations", .readers = R::stratified | R::single},
+     "iterations of a chain: T_0 of stratified (default: chosen), all of single (100)"},
+    {"--burn-in", &A::burn_in, kHeld,
+     {.fallback = std::to_string(kSmooth.burn_in), .check = whole_number(0, kMostIterations)},
+     "iterations before them"},
+    {"--chains", &A::chains, C::score,
+     {.fallback = std::to_string(kSmooth.chains), .check = whole_number(2, kMostRepeats)},
+     kChainCount},
+    {"--chains", &A::chains, C::smooth,
+     {.fallback = std::to_string(kSmooth.chains), .check = whole_number(1, kMostRepeats)},
+     kChainCount},
+    {"--step", &A::step, C::fit, {.key = "step", .readers = kChains},
+     "G,N0,RHO: the step is G*(N0 + n)^-RHO times the inverse observed information (paper and single: "
+     "complete-data information, 1,0,0.7)"},
+    {"--p-max", &A::most_p, C::fit, {.key = "p_max", .readers = R::stratified | R::paper},
+     "largest p (stratified: 0; paper: 6, or inf for no bound)"},
+    {"--level-weight", &A::level_weight, C::fit,
+     {.fallback = kFit.level_weight, .key = "level_weight", .readers = R::paper},
+     "paper: probability of level l, up to a factor"},
+    {"--length-weight", &A::length_weight, C::fit,
+     {.fallback = kFit.length_weight, .key = "length_weight", .readers = R::paper},
+     "paper: probability of p, up to a factor"},
+    {"--chain-length", &A::chain_length, C::fit,
+     {.fallback = kFit.chain_length, .key = "chain_length", .readers = R::paper},
+     "paper: iterations of a chain of length p"},
+    {"--starts", &A::starts, C::fit,
+     {.check = whole_number(1, 1000), .key = "starts", .readers = R::search | R::quadrature | R::stratified},
+     "begin from so many starts, and report different maxima as such (default: 2, and more where they disagree; "
+     "stratified: 1)"},
+    {"--budget", &A::budget, C::fit, {.key = "budget", .readers = kRandom},
+     "time after which no new work is begun: 90s, 10m, 2h"},
+    {"--budget", &A::budget, C::resume, {.key = "budget", .readers = kRandom},
+     "another budget of time: 90s, 10m, 2h, all sittings together"},
+    {"--out", &A::out, C::simulate, {.fallback = "data.csv"}, "data file to write; - for stdout"},
+    {"--out", &A::out, C::smooth, {.required = true}, "CSV file to write; - for stdout"},
+    {"--out", &A::out, C::profile, {}, "also write the grid as CSV; - for stdout, and nothing else there"},
+    {"--out", &A::out, C::save, {}, "folder to write to (default: that of the run)"},
+    {"--out", &A::out, C::report, {}, "file to write (default: report.html in the folder of the run); - for stdout"},
+    {"--out", &A::out, C::reproduce, {}, "folder for tables, figures and runs (default: figures-SCALE)"},
+    {"--paths", &A::paths, C::simulate, {}, "also write whole paths of particles to this file (CSV)"},
+    {"--count", &A::count, C::simulate, {.fallback = "100", .check = whole_number(1, kMostParticles)},
+     "how many particles' paths"},
+    {"--config", &A::config, C::reproduce, {}, "folder with other versions of the files of experiments/figures"},
+    {"--run", &A::run, C::fit, {}, "folder that keeps the run (default: a new one, NAME-1, NAME-2, …)"},
+    {"--no-run", &A::no_run, C::fit, {}, "keep nothing on disk"},
+    {"--threads", &A::threads, kWithData | C::resume | C::report | C::reproduce,
+     {.check = whole_number(1, kMostThreads)},
+     "threads (default: all cores)"},
+    {"--verbose", &A::verbose, C::fit | C::resume, {}, "print what is decided on the way"},
+    {"--verbose", &A::verbose, C::profile, {}, "print what the pilot decides"},
+    {"--quiet", &A::quiet, C::fit | C::profile | C::resume | C::reproduce, {}, "no progress"},
+    {"--json", &A::json, C::create | kWithModel | kWithRun | C::runs | C::reproduce, {},
+     "one JSON object on stdout, messages on stderr"},
+};
+// clang-format on
+}  // namespace
+
+const std::vector<Option>& options() { return kOptions; }
+}  // namespace mckean::cli

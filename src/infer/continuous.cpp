@@ -1,0 +1,70 @@
+#include "infer/continuous.hpp"
+
+#include <cmath>
+#include <map>
+
+#include "infer/richardson.hpp"
+#include "mckean/error.hpp"
+
+namespace mckean {
+namespace {
+
+constexpr int kCoarse = 2, kFinest = 9;
+constexpr double kNegligible = 1e-3;  // change of the log-likelihood, and of a score in its standard deviation
+
+// Of a score, its standard deviation is the root of the information.
+bool agree(const Evaluation& a, const Evaluation& b) {
+  if (std::abs(a.loglik - b.loglik) > kNegligible) return false;
+  const std::size_t n = a.gradient.size();
+  for (std::size_t p = 0; p < n; ++p) {
+    const double spread = std::sqrt(std::abs(b.information[p * n + p])) + 1e-12;
+    if (std::abs(a.gradient[p] - b.gradient[p]) > kNegligible * spread) return false;
+  }
+  return true;
+}
+}  // namespace
+
+ContinuousValue in_continuous_time(const Engine& engine, std::span<const double> theta, Order order,
+                                   TaskRunner& runner) {
+  double work = 0;
+  // By levels, the dearest first; no more than one thread can be kept busy by a single evaluation.
+  const auto at = [&](const std::vector<int>& levels) {
+    std::vector<Evaluation> out(levels.size());
+    std::vector<Task> tasks;
+    for (std::uint32_t i = 0; i < levels.size(); ++i)
+      tasks.push_back({"continuous", static_cast<std::uint32_t>(levels[i] + 1)});
+    const auto packed = runner.run(tasks, [&](std::size_t i, std::stop_token stop) {
+      const Outcome v = engine.at(theta, order, {}, {.effort = {.level = levels[i]}, .stop = std::move(stop)});
+      if (!v) throw NumericalError(v.failure().message);
+      std::vector<double> flat{v->loglik, v->work};
+      flat.insert(flat.end(), v->gradient.begin(), v->gradient.end());
+      flat.insert(flat.end(), v->information.begin(), v->information.end());
+      return flat;
+    });
+    const auto n = static_cast<std::ptrdiff_t>(order == Order::value ? 0 : theta.size());
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+      out[i].loglik = packed[i][0], work += packed[i][1];
+      out[i].gradient.assign(packed[i].begin() + 2, packed[i].begin() + 2 + n);
+      out[i].information.assign(packed[i].begin() + 2 + n, packed[i].end());
+    }
+    return out;
+  };
+  if (engine.continuous()) {
+    ContinuousValue out{at({kContinuous})[0], {}};
+    out.evaluation.work = work;
+    return out;
+  }
+  const auto first = at({kCoarse + 2, kCoarse + 1, kCoarse});
+  std::vector<Evaluation> known{first[2], first[1], first[0]};
+  Evaluation before = richardson(known);
+  for (int level = kCoarse + 3; level <= kFinest; ++level) {
+    known.erase(known.begin());
+    known.push_back(at({level})[0]);
+    Evaluation now = richardson(known);
+    now.work = work;
+    if (agree(before, now) || level == kFinest) return {now, {level - 2, level - 1, level}};
+    before = std::move(now);
+  }
+  throw NumericalError("levels could not be extrapolated");
+}
+}  // namespace mckean
