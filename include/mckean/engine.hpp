@@ -110,7 +110,7 @@ class Engine {
   virtual Outcome evaluate(const Law&, Order, Draw, const Request&) const = 0;
   Outcome at(std::span<const double> theta, Order, Draw, const Request&) const;
 
-  // Smoothed states; none where the engine does not serve them.
+  virtual bool smooths() const { return false; }  // it serves the next one
   virtual std::optional<Result<States>> states(const Law&, const Request&) const { return {}; }
 
   // What there is of a law: none, one that costs a step per particle, one of pairs.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/command.hpp"
+#include "cli/exact_answer.hpp"
 #include "cli/running.hpp"
 #include "mckean/likelihood.hpp"
 
@@ -11,13 +12,31 @@ namespace {
 
 constexpr std::size_t kShown = 5;  // warnings
 
+void print_exact(const Arguments& o, const Model& model, const ExactAnswer& exact, World& world,
+                 const Stopwatch& clock) {
+  if (!world.first()) return;
+  const Evaluation& found = exact.value.evaluation;
+  if (o.json) {
+    nlohmann::ordered_json out = {{"loglik", {{"value", found.loglik}, {"se", 0.0}}}};
+    out.update(exact.settings(o));
+    out["seconds"] = clock.seconds();
+    out["particle_steps"] = static_cast<std::uint64_t>(found.work);
+    out["parameters"] = parameters_json(model, model.start_values());
+    out["warnings"] = nlohmann::ordered_json::array();
+    return print_json(out);
+  }
+  fmt::print("log-likelihood  {:.6f}\n{}, {}; {:.3g} s\n", found.loglik, exact.engine, exact.steps(), clock.seconds());
+}
+
 void run_loglik(const Arguments& o, World& world) {
   const Stopwatch clock;
   const Model model = read_model(o.model, o.overrides());
-  const Data data = read_data(o.data, model.columns());
+  const Problem problem(model, read_data(o.data, model.columns()), o.unit);
+  if (const auto exact = exact_answer(o, problem, Wanted::value, world))
+    return print_exact(o, model, *exact, world, clock);
   const Effort effort{.level = *o.level, .particles = o.particle_count(), .law_particles = o.law_particle_count()};
-  const auto engine = make_engine("particles", {model, data, o.unit},
-                                  {.level = effort.level, .seed = o.seed, .full_precision = o.full_normals});
+  const auto engine =
+      make_engine("particles", problem, {.level = effort.level, .seed = o.seed, .full_precision = o.full_normals});
   AverageOptions options{.seed = o.seed, .repeats = o.repeats};
   options.request.effort = effort;
   const std::vector<double> theta = model.start_values();
@@ -33,7 +52,10 @@ void run_loglik(const Arguments& o, World& world) {
     nlohmann::ordered_json se = nullptr;
     if (summary.se) se = *summary.se;
     return print_json({{"loglik", {{"value", summary.value}, {"se", se}}},
+                       {"engine", "particles"},
+                       {"scheme", "euler"},
                        {"level", effort.level},
+                       {"proposal", "plain"},
                        {"particles", effort.particles},
                        {"law_particles", effort.law_particles},
                        {"repeats", o.repeats},

@@ -61,6 +61,9 @@ const std::vector<Option> kOptions = {
      {.fallback = "auto", .check = CLI::IsMember({"auto", "kalman", "quadrature", "particles"}), .key = "engine"},
      "how the likelihood is computed: kalman (exact, for linear models with normal noise), quadrature (exact, for "
      "one-dimensional states), particles, or auto: the first of them that serves at a bearable cost"},
+    {"--engine", &A::engine, C::loglik | kHeld,
+     {.fallback = "auto", .check = CLI::IsMember({"auto", "kalman", "quadrature", "particles"})},
+     "how it is computed, as for fit; options of particles mean particles"},
     {"--estimator", &A::estimator, C::fit,
      {.check = CLI::IsMember({"stratified", "paper", "single", "quadrature"}), .key = "estimator"},
      "in place of a search by the likelihood, along chains of smoothed paths: stratified (centred, preconditioned, "
@@ -77,9 +80,9 @@ const std::vector<Option> kOptions = {
      kLevel},
     {"--level", &A::level, C::loglik,
      {.fallback = std::to_string(kLikelihood.level), .check = whole_number(0, kHighestLevel)},
-     kLevel},
+     kLevel + "; exact engines answer in continuous time without it"},
     {"--level", &A::level, kHeld, {.fallback = std::to_string(kSmooth.level), .check = whole_number(0, kHighestLevel)},
-     kLevel},
+     kLevel + "; exact engines answer in continuous time without it"},
     {"--level", &A::level, C::profile, {.check = whole_number(0, kHighestLevel)},
      kLevel + " (default: 5 for quadrature, chosen by a pilot for scores)"},
     {"--particles", &A::particles, C::loglik,

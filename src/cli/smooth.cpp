@@ -4,13 +4,14 @@
 
 #include "cli/chain_options.hpp"
 #include "cli/command.hpp"
+#include "cli/exact_answer.hpp"
 #include "cli/running.hpp"
 #include "mckean/data.hpp"
 
 namespace mckean::cli {
 namespace {
 
-std::string to_csv(const Model& model, const Data& data, const SmoothedStates& states) {
+std::string to_csv(const Model& model, const Data& data, const States& states) {
   const bool several = data.series.size() > 1;
   std::string text = several ? "series,t" : "t";
   for (const auto& c : model.components())
@@ -20,7 +21,7 @@ std::string to_csv(const Model& model, const Data& data, const SmoothedStates& s
     for (std::size_t row = 0; row < data.series[s].times.size(); ++row) {
       if (several) text += data.series[s].name + ",";
       text += number_to_text(data.series[s].times[row]);
-      for (const auto& component : states.at[s])
+      for (const auto& component : states[s])
         for (double Smoothed::*v : {&Smoothed::mean, &Smoothed::sd, &Smoothed::q05, &Smoothed::q50, &Smoothed::q95})
           text += "," + number_to_text(component[row].*v);
       text += "\n";
@@ -45,11 +46,21 @@ void run_smooth(const Arguments& o, World& world) {
   const Stopwatch clock;
   const Model model = read_model(o.model, o.overrides());
   const Data data = read_data(o.data, model.columns());
-  const SmoothedStates states = without_store(world, o, [&](Run& run) {
-    return smooth({model, data, o.unit}, model.start_values(), smooth_options(o), run.runner());
-  });
+  const Problem problem(model, data, o.unit);
+  if (const auto exact = exact_answer(o, problem, Wanted::states, world)) {
+    if (!world.first()) return;
+    write_file(o.out, to_csv(model, data, exact->states));
+    if (!o.json && o.out != "-") fmt::print("wrote {} ({}, {})\n", o.out, exact->engine, exact->steps());
+    if (!o.json) return;
+    nlohmann::ordered_json out = {{"out", o.out}};
+    out.update(exact->settings(o));
+    out["seconds"] = clock.seconds();
+    return print_json(out);
+  }
+  const SmoothedStates states = without_store(
+      world, o, [&](Run& run) { return smooth(problem, model.start_values(), smooth_options(o), run.runner()); });
   if (!world.first()) return;
-  write_file(o.out, to_csv(model, data, states));
+  write_file(o.out, to_csv(model, data, states.at));
   if (o.json) {
     nlohmann::ordered_json out = {{"out", o.out}};
     out.update(held_json(o, model, {states.particles, states.law_particles, states.particle_steps}, clock.seconds()));

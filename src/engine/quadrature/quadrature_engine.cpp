@@ -8,7 +8,42 @@ namespace mckean {
 namespace {
 
 constexpr double kPairsPerStep = 40;  // values of a kernel that cost as much as the move of a point of a grid
+
+// Whether a formula of the state is not smooth: there the rectangle rule errs by the square of the grid's step.
+bool has_kink(Expr root) {
+  for (const Expr e : reachable(std::span(&root, 1))) {
+    if (!e.has(Kind::state)) continue;
+    switch (e.op()) {
+      case Op::min:
+      case Op::max:
+      case Op::abs:
+      case Op::sign:
+      case Op::relu:
+      case Op::select:
+      case Op::less:
+      case Op::less_equal:
+      case Op::equal:
+      case Op::not_equal:
+        return true;
+      default:
+        break;
+    }
+  }
+  return false;
 }
+
+// The formula that has one; empty where none has.
+std::string kink_of(const Model& model) {
+  for (const auto& c : model.components()) {
+    if (has_kink(c.drift)) return fmt::format("the drift of '{}'", c.name);
+    for (const Expr s : c.diffusion)
+      if (has_kink(s)) return fmt::format("the diffusion of '{}'", c.name);
+  }
+  for (const auto& y : model.observed())
+    if (has_kink(y.log_density)) return fmt::format("the density of '{}'", y.name);
+  return "";
+}
+}  // namespace
 
 std::optional<std::string> QuadratureEngine::refuses(const Problem& problem) {
   const Model& model = problem.model();
@@ -19,6 +54,9 @@ std::optional<std::string> QuadratureEngine::refuses(const Problem& problem) {
         model.name(), model.dimension());
   if (!model.components()[0].noisy)
     return fmt::format("model '{}' has a state without noise; its law has no density", model.name());
+  if (const std::string where = kink_of(model); !where.empty())
+    return fmt::format("model '{}': {} is not a smooth function of the state, which densities on a grid do not resolve",
+                       model.name(), where);
   return {};
 }
 

@@ -20,6 +20,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kError = 0.2;         // log units, of a profile log-likelihood from its first samples
 constexpr double kUncertain = 0.35;    // from here on it takes more of them,
 constexpr std::size_t kMostTimes = 4;  // up to so many times
+constexpr std::size_t kDraws = 8;      // that tell whether a point is higher than the top
 constexpr double kHigher = 0.3;        // log units above the top, beyond errors, that make it none
 constexpr double kSpread = 0.8;        // of the samples across, in standard deviations
 constexpr double kClose = 0.25;        // share by which the fall at a guess may be off
@@ -87,6 +88,7 @@ class EndSearch {
   bool done() const { return phase_ == Phase::done; }
   const std::optional<double>& distance() const { return found_; }
   const std::optional<VectorXd>& higher() const { return higher_; }
+  void disbelieve() { higher_.reset(), disbelieved_ = true; }  // it turned out not to be
 
   std::vector<Point> ask(std::uint64_t seed) {
     NormalDraws draws(seed);
@@ -132,7 +134,7 @@ class EndSearch {
     slope_ = (centre_ + root_ * ridge - top()(others_)) / distance_;
     const Fit& fit = *rounds_.fit();
     const double by = fit.top.value - highest, error = std::hypot(profile->error, fit.f.value_error(fit.top.u));
-    if (by < -kHigher - 3 * error) higher_ = box_.inside(at(ridge));
+    if (by < -kHigher - 3 * error && !disbelieved_) higher_ = box_.inside(at(ridge));
     fallen(std::max(0.0, by), error);
   }
 
@@ -241,10 +243,19 @@ class EndSearch {
   std::optional<Fallen> outer_;
   std::optional<double> found_;
   std::optional<VectorXd> higher_;
+  bool disbelieved_ = false;
   std::size_t samples_;
   int moves_ = 0, distances_ = 0;
   Phase phase_ = Phase::seek;
 };
+// Whether the likelihood itself is higher there: the profile through a few samples, followed to where it meets a bound,
+// may have made it up.
+bool is_higher(Evaluations& evaluate, const Box& box, const Rounds& rounds, const VectorXd& z,
+               const std::string& name) {
+  const Moments there = moments(evaluate(name, {box.theta(z), rounds.effort()}, kDraws));
+  if (2 * there.found < kDraws) return false;
+  return there.mean > rounds.fit()->top.value + 2 * std::sqrt(there.variance / static_cast<double>(there.found));
+}
 }  // namespace
 
 Ends find_ends(Evaluations& evaluate, const Box& box, const Rounds& rounds, std::span<const End> ends,
@@ -266,8 +277,12 @@ Ends find_ends(Evaluations& evaluate, const Box& box, const Rounds& rounds, std:
     std::size_t first = 0;
     for (std::size_t i = 0; i < all.size(); first += counts[i++])
       if (counts[i] > 0) all[i].tell(std::span(values).subspan(first, counts[i]));
-    for (const EndSearch& e : all)
-      if (e.higher()) return {{}, e.higher()};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!all[i].higher()) continue;
+      if (is_higher(evaluate, box, rounds, *all[i].higher(), fmt::format("{} higher {}", batch, i)))
+        return {{}, all[i].higher()};
+      all[i].disbelieve();
+    }
   }
   Ends out;
   for (const EndSearch& e : all) out.distances.push_back(e.distance());

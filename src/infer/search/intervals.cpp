@@ -85,6 +85,9 @@ std::vector<Interval> intervals(const Fit& fit, const Box& box, std::span<const 
   for (const End& e : ends) {
     Interval& s = out[static_cast<std::size_t>(e.parameter)];
     if (!s.lower || !s.upper || s.at_bound != AtBound::none) continue;
+    const double low = box.lower[e.parameter] * box.scale[e.parameter],
+                 high = box.upper[e.parameter] * box.scale[e.parameter];
+    if (!e.trusted && *s.lower <= low && *s.upper >= high) continue;  // its bounds, not its likelihood, end it
     const double plain = box.scale[e.parameter] * std::sqrt(fit.covariance(e.parameter, e.parameter));
     const double half = (*s.upper - *s.lower) / (2 * kNormal95);
     s.std_error = e.trusted && plain < kParabola * half ? plain : half;

@@ -335,7 +335,7 @@ double Rounds::cost_of(std::size_t samples, const Effort& e) const {
 void Rounds::move_to(const VectorXd& z) {
   region_.centre = box_.inside(z);
   fit_.reset();
-  steady_ = quiet_ = false;
+  at_top_ = steady_ = quiet_ = false;
 }
 
 void Rounds::begin_again() {
