@@ -146,10 +146,10 @@ void Cloud::pairwise(double t) {
   });
 }
 
-void Cloud::advance(const EulerStep& step, NoiseSource& noise) {
+void Cloud::advance(std::size_t k, const StepTime& step, double next_t, NoiseSource& noise) {
   if (pair_) pairwise(step.t);
   uniforms_.resize(4 + inputs_.size() + tangents_.size());
-  uniforms_[0] = step.t, uniforms_[1] = step.dt, uniforms_[2] = std::sqrt(step.dt), uniforms_[3] = step.next_t;
+  uniforms_[0] = step.t, uniforms_[1] = step.flow, uniforms_[2] = step.root(), uniforms_[3] = next_t;
   std::ranges::copy(tangents_, std::ranges::copy(inputs_, uniforms_.begin() + 4).out);
   advance_.set_uniforms(uniforms_);
   advance_.clear_sums();
@@ -159,9 +159,9 @@ void Cloud::advance(const EulerStep& step, NoiseSource& noise) {
   in_.resize(kept + xi_.count() + sources);
   out_.resize(dynamics_.advance.outputs());
   for_blocks([&](std::size_t first, std::size_t n) {
-    for (std::size_t j = 0; j < sources; ++j) in_[kept + xi_.count() + j] = noise.block(step.number, j, first);
+    for (std::size_t j = 0; j < sources; ++j) in_[kept + xi_.count() + j] = noise.block(k, j, first);
     for (std::size_t c = 0; c < kept; ++c) in_[c] = from[c] + first;
-    for (std::size_t k = 0; k < xi_.count(); ++k) in_[kept + k] = xi_[k] + first;
+    for (std::size_t p = 0; p < xi_.count(); ++p) in_[kept + p] = xi_[p] + first;
     for (std::size_t c = 0; c < out_.size(); ++c) out_[c] = to[c] + first;
     advance_.run(in_, out_, n);
   });

@@ -5,13 +5,9 @@
 
 #include "law/expander.hpp"
 #include "law/increments.hpp"
+#include "problem/grid.hpp"
 
 namespace mckean {
-
-struct EulerStep {
-  std::size_t number;  // which normals it uses
-  double t, dt, next_t;
-};
 
 // The columns x of `rows` particles at time 0: start + sd · z, with the normals of step `number`.
 void fill_start(const Model&, const Kernels&, NormalPrecision, const Stream&, std::uint32_t number, std::size_t rows,
@@ -35,8 +31,9 @@ class Cloud {
   const std::vector<double>& inputs() const { return inputs_; }
   const std::vector<double>& tangents() const { return tangents_; }
 
-  void advance(const EulerStep&, NoiseSource&);  // all particles
-  bool finite() const;                           // all of them
+  // Moves all particles by step k of a grid, with its normals; measures them there where the dynamics are fused.
+  void advance(std::size_t k, const StepTime&, double next_t, NoiseSource&);
+  bool finite() const;  // all of them
 
   std::size_t particles() const { return particles_; }
   const Columns& state() const { return state_[now_]; }  // x, then S, then carried

@@ -41,7 +41,7 @@ class Runner {
   }
 
   void step(std::size_t k, NoiseSource& noise) {
-    cloud_.advance({k, grid_.time[k], grid_.dt[k], grid_.time[k + 1]}, noise);
+    cloud_.advance(k, grid_.step[k], grid_.time[k + 1], noise);
     arrive(k + 1);
   }
 

@@ -51,8 +51,9 @@ Grid::Grid(std::span<const double> times, int l, double u)
       const double from = time.back();
       const auto n = static_cast<std::size_t>(std::ldexp(std::max(1.0, std::round(h / unit)), level));
       for (std::size_t i = 1; i <= n; ++i) {
+        const double dt = h / static_cast<double>(n);
+        step.push_back({time.back(), dt, dt});
         time.push_back(i == n ? t : from + h * static_cast<double>(i) / static_cast<double>(n));
-        dt.push_back(h / static_cast<double>(n));
       }
     }
     points.push_back(steps());

@@ -26,22 +26,23 @@ struct Dynamics {
 
   // columns: x, S | uniforms: t, inputs (only the windows are read) | outputs: carried | sums: moments, ∂moments
   Program measure;
-  // columns: x, S, carried, ξ, ∂ξ, z | uniforms: t, dt, √dt, next t, inputs, ∂inputs
+  // columns: x, S, carried, ξ, ∂ξ, z | uniforms: t, flow, √variance, next t, inputs, ∂inputs
   // outputs: x, S, carried | sums: moments, ∂moments (carried and sums only if fused)
   Program advance;
-  // columns: x, ξ, z | uniforms: t, dt, √dt, inputs | outputs: x
+  // columns: x, ξ, z | uniforms: t, flow, √variance, inputs | outputs: x
   Program move;
   // columns: x, S | uniforms: t, x', S' | outputs: ξ, ∂ξ. Where an interaction is pairwise.
   std::optional<Program> pair;
   // As `pair`, for particles that only read the law; and for one of them, with the law's particles as columns:
   // columns: x', S' | uniforms: t, x | sums: ξ, ∂ξ
   std::optional<Program> read_pair, pair_sum;
-  // Many steps at once, each with its own time and law. columns: x, t, dt, √dt, inputs, ξ, z | outputs: x
+  // Many steps at once, each with its own time and law. columns: x, t, flow, √variance, inputs, ξ, z | outputs: x
   Program replay;
-  // columns: x, ξ | uniforms: t, dt, inputs, next x | outputs: log density of the step to it, up to a constant
+  // columns: x, ξ | uniforms: t, flow, variance, inputs, next x | outputs: log density of the step to it, up to a
+  // constant
   Program transition;
-  // Many steps of one path at once. columns: x, next x, t, dt, inputs, ∂inputs, ξ, ∂ξ | sums: H of each dynamic
-  // parameter, then the complete-data information of each pair p <= q. Where tangents are on.
+  // Many steps of one path at once. columns: x, next x, t, flow, variance, inputs, ∂inputs, ξ, ∂ξ | sums: H of each
+  // dynamic parameter, then the complete-data information of each pair p <= q. Where tangents are on.
   Program score;
   // Of each expansion: columns: x_i | uniforms: x'_j | outputs: k, then ∂k by each dynamic parameter.
   std::vector<Program> expansion_kernels;

@@ -85,7 +85,8 @@ Writer::Writer(const Model& model, const MeanField& field, const std::vector<std
     for (std::size_t i = 0; i < field.inputs.size(); ++i) dm_.push_back(uniform("dm", dm_.size()));
   }
   for (const auto& p : field.pairwise) xi_.push_back(p.column);
-  t_ = model.time(), dt_ = uniform("dt", 0), root_dt_ = uniform("root_dt", 0), next_t_ = uniform("next_t", 0);
+  t_ = model.time(), flow_ = uniform("flow", 0), variance_ = uniform("variance", 0), root_ = uniform("root", 0);
+  next_t_ = uniform("next_t", 0);
 
   next_x_ = euler_step();
   for (std::size_t p = 0; p < parameters_; ++p)
@@ -124,7 +125,7 @@ ProgramSpec Writer::measure() const {
 
 ProgramSpec Writer::advance(bool fused) const {
   ProgramSpec spec{model_.parameter_symbols(),
-                   join({t_, dt_, root_dt_, next_t_}, field_.inputs, dm_),
+                   join({t_, flow_, root_, next_t_}, field_.inputs, dm_),
                    join(x_, s_, carry_columns_, xi_, dxi_, z_),
                    join(next_x_, next_s_),
                    {}};
@@ -138,7 +139,7 @@ ProgramSpec Writer::advance(bool fused) const {
 }
 
 ProgramSpec Writer::move() const {
-  return {model_.parameter_symbols(), join({t_, dt_, root_dt_}, field_.inputs), join(x_, xi_, z_), euler_step(), {}};
+  return {model_.parameter_symbols(), join({t_, flow_, root_}, field_.inputs), join(x_, xi_, z_), euler_step(), {}};
 }
 
 // with_own: the particle's own tangent enters (it belongs to the law), else it stands still.
@@ -189,9 +190,9 @@ std::vector<Expr> Writer::euler_step() const {
   std::vector<Expr> next;
   const std::vector<Expr> a = drift();
   for (std::size_t c = 0; c < x_.size(); ++c) {
-    next.push_back(x_[c] + Distributed(a[c])(dt_));
+    next.push_back(x_[c] + Distributed(a[c])(flow_));
     for (std::size_t j = 0; j < z_.size(); ++j)
-      next.back() = next.back() + (root_dt_ * model_.components()[c].diffusion[j]) * z_[j];
+      next.back() = next.back() + (root_ * model_.components()[c].diffusion[j]) * z_[j];
   }
   return next;
 }
@@ -201,14 +202,14 @@ std::vector<Expr> Writer::residual() const {
   std::vector<Expr> r;
   const std::vector<Expr> a = drift();
   for (std::size_t c = 0; c < x_.size(); ++c)
-    if (model_.components()[c].noisy) r.push_back((to_[c] - x_[c]) - a[c] * dt_);
+    if (model_.components()[c].noisy) r.push_back((to_[c] - x_[c]) - a[c] * flow_);
   return r;
 }
 
 ProgramSpec Writer::replay() const {
   return {model_.parameter_symbols(),
           {},
-          join(x_, std::vector{t_, dt_, root_dt_}, field_.inputs, xi_, z_),
+          join(x_, std::vector{t_, flow_, root_}, field_.inputs, xi_, z_),
           euler_step(),
           {}};
 }
@@ -217,8 +218,9 @@ ProgramSpec Writer::replay() const {
 ProgramSpec Writer::transition() const {
   const Whitening whitening(model_);
   const std::vector<Expr> r = whitening(residual());
-  const Expr log_density = -0.5 * (whitening.product(r, r) / dt_) - 0.5 * whitening.log_determinant();
-  return {model_.parameter_symbols(), join({t_, dt_}, field_.inputs, to_), join(x_, xi_), {log_density}, {}};
+  const Expr log_density = -0.5 * (whitening.product(r, r) / variance_) - 0.5 * whitening.log_determinant();
+  return {
+      model_.parameter_symbols(), join({t_, flow_, variance_}, field_.inputs, to_), join(x_, xi_), {log_density}, {}};
 }
 
 // gᵀ Σ⁻¹ (x_{k+1} − x_k − a Δ) for each parameter, then Δ gᵀ Σ⁻¹ g for each pair p <= q.
@@ -238,8 +240,12 @@ ProgramSpec Writer::score() const {
   std::vector<Expr> sums;
   for (std::size_t p = 0; p < parameters_; ++p) sums.push_back(whitening.product(g[p], r));
   for (std::size_t p = 0; p < parameters_; ++p)
-    for (std::size_t q = p; q < parameters_; ++q) sums.push_back(dt_ * whitening.product(g[p], g[q]));
-  return {model_.parameter_symbols(), {}, join(x_, to_, std::vector{t_, dt_}, field_.inputs, dm_, xi_, dxi_), {}, sums};
+    for (std::size_t q = p; q < parameters_; ++q) sums.push_back(flow_ * whitening.product(g[p], g[q]));
+  return {model_.parameter_symbols(),
+          {},
+          join(x_, to_, std::vector{t_, flow_, variance_}, field_.inputs, dm_, xi_, dxi_),
+          {},
+          sums};
 }
 
 // How everything moves with parameter p.

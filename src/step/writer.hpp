@@ -37,6 +37,6 @@ class Writer {
   Graph& graph_;
   std::size_t parameters_;
   std::vector<Expr> x_, s_, z_, xi_, dxi_, dm_, theta_, to_, next_x_, next_s_, measured_, carried_, carry_columns_;
-  Expr t_, dt_, root_dt_, next_t_;
+  Expr t_, flow_, variance_, root_, next_t_;
 };
 }  // namespace mckean

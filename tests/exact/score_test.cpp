@@ -141,7 +141,7 @@ y = "normal(x + a*v, 0.5 + b^2)"
   const auto log_density = [&](double a, double b) {
     double sum = 0;
     for (std::size_t k = 0; k < schedule.grid.steps(); ++k) {
-      const double x = path[0][k], v = path[1][k], dt = schedule.grid.dt[k];
+      const double x = path[0][k], v = path[1][k], dt = schedule.grid.step[k].flow;
       Eigen::Matrix2d sigma{{0.4 * std::sqrt(1 + x * x), 0.2}, {0.1 * v, 0.5 + 0.1 * std::cos(x)}};
       const Eigen::Matrix2d covariance = sigma * sigma.transpose() * dt;
       const Eigen::Vector2d r(path[0][k + 1] - x - (a * v - x * x + b) * dt,

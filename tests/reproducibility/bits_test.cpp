@@ -106,7 +106,8 @@ TEST(Bits, ReplayedPathPassesThroughItsEndpoints) {
     const Path path = filter.step(0, reference, {1, 0, n});
     for (std::size_t k = 0; k < schedule.grid.steps(); ++k) {
       const double x = path[0][k], a = 0.4 + std::sin(x) * law.inputs[0][k] - std::cos(x) * law.inputs[1][k];
-      const double z = (path[0][k + 1] - x - a * schedule.grid.dt[k]) / (0.15 * std::sqrt(schedule.grid.dt[k]));
+      const StepTime& step = schedule.grid.step[k];
+      const double z = (path[0][k + 1] - x - a * step.flow) / (0.15 * step.root());
       EXPECT_LT(std::abs(z), 6.0) << n << " " << k;
     }
   }

@@ -18,9 +18,11 @@ void expect_sound(const Grid& g, const Times& times) {
   ASSERT_EQ(g.points.size(), times.size());
   EXPECT_EQ(g.time[0], 0);
   for (std::size_t k = 0; k < g.steps(); ++k) {
-    EXPECT_GT(g.dt[k], 0);
+    EXPECT_EQ(g.step[k].t, g.time[k]);
+    EXPECT_GT(g.step[k].flow, 0);
+    EXPECT_EQ(g.step[k].variance, g.step[k].flow);
     EXPECT_GT(g.time[k + 1], g.time[k]);
-    EXPECT_NEAR(g.time[k + 1] - g.time[k], g.dt[k], 1e-14 * std::max(1.0, g.time[k + 1]));
+    EXPECT_NEAR(g.time[k + 1] - g.time[k], g.step[k].flow, 1e-14 * std::max(1.0, g.time[k + 1]));
   }
   for (std::size_t i = 0; i < times.size(); ++i) EXPECT_EQ(g.time[g.points[i]], times[i]);  // to the bit
   EXPECT_EQ(g.points.back(), g.steps());
@@ -33,7 +35,7 @@ TEST(Grid, UnitTimes) {
     expect_sound(g, times);
     EXPECT_EQ(g.unit, 1);
     EXPECT_EQ(g.steps(), 4u << level);
-    for (const double dt : g.dt) EXPECT_EQ(dt, std::ldexp(1.0, -level));
+    for (const StepTime& s : g.step) EXPECT_EQ(s.flow, std::ldexp(1.0, -level));
     for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(g.points[i], (i + 1) << level);
   }
 }
@@ -45,9 +47,9 @@ TEST(Grid, IrregularTimes) {
   EXPECT_NEAR(g.unit, 1, 1e-15);
   // c = 1, 1, 1, 2 or 3 (2.5 rounds up), 1, 1
   EXPECT_EQ(g.points, (std::vector<std::size_t>{4, 8, 12, 24, 28, 32}));
-  EXPECT_NEAR(g.dt[0], 0.05, 1e-15);
-  EXPECT_NEAR(g.dt[12], 2.5 / 12, 1e-15);
-  EXPECT_NEAR(g.dt[24], 0.1 / 4, 1e-15);
+  EXPECT_NEAR(g.step[0].flow, 0.05, 1e-15);
+  EXPECT_NEAR(g.step[12].flow, 2.5 / 12, 1e-15);
+  EXPECT_NEAR(g.step[24].flow, 0.1 / 4, 1e-15);
 }
 
 TEST(Grid, ALongFirstIntervalGetsItsShare) {
@@ -88,7 +90,7 @@ TEST(Grid, EachCoarserLevelIsEverySecondPoint) {
       ASSERT_EQ(fine.steps(), 2 * coarse.steps());
       for (std::size_t k = 0; k <= coarse.steps(); ++k)
         EXPECT_NEAR(coarse.time[k], fine.time[2 * k], 1e-15 * std::max(1.0, coarse.time[k]));
-      for (std::size_t k = 0; k < coarse.steps(); ++k) EXPECT_EQ(coarse.dt[k], 2 * fine.dt[2 * k]);
+      for (std::size_t k = 0; k < coarse.steps(); ++k) EXPECT_EQ(coarse.step[k].flow, 2 * fine.step[2 * k].flow);
       for (std::size_t i = 0; i < times.size(); ++i) EXPECT_EQ(2 * coarse.points[i], fine.points[i]);
     }
 }

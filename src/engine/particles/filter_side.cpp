@@ -1,7 +1,6 @@
 #include "engine/particles/filter_side.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace mckean {
@@ -106,12 +105,13 @@ void FilterSide::next_point(std::size_t stop, NoiseSource& noise) {
 std::span<const double> FilterSide::backward_weights(std::size_t stop, NoiseSource& noise) {
   next_point(stop, noise);
   const std::size_t k = points_[stop], M = particles();
-  std::vector<double> uniforms{schedule_.grid.time[k], schedule_.grid.dt[k]};
+  const StepTime& step = schedule_.grid.step[k];
+  std::vector<double> uniforms{step.t, step.flow, step.variance};
   law_->append_inputs(k, uniforms);
   uniforms.insert(uniforms.end(), target_.begin(), target_.end());
   transition_->set_uniforms(uniforms);
   std::vector<const double*> in(dimension_ + xi_.count());
-  if (pair_) pair_->many(*law_, k, schedule_.grid.time[k], endpoints_[stop], M, xi_);
+  if (pair_) pair_->many(*law_, k, step.t, endpoints_[stop], M, xi_);
   for (std::size_t first = 0; first < M; first += kBlock) {
     const std::size_t n = std::min(kBlock, M - first);
     for (std::size_t c = 0; c < dimension_; ++c) in[c] = endpoints_[stop][c] + first;
@@ -138,16 +138,16 @@ void FilterSide::load_lanes(std::span<const Lane> lanes) {
 void FilterSide::replay_step(std::size_t s, std::span<const Lane> lanes, NoiseSource& noise) {
   const std::size_t n = lanes.size(), d = dimension_, U = law_->inputs.count(), sources = dynamics_->sources;
   const std::size_t t_at = d, in_at = d + 3, xi_at = in_at + U, z_at = xi_at + xi_.count(), out_at = z_at + sources;
-  const Grid& grid = schedule_.grid;
   spots_.clear();
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t k = points_[lanes[i].stop - 1] + s;
-    lanes_[t_at][i] = grid.time[k], lanes_[t_at + 1][i] = grid.dt[k], lanes_[t_at + 2][i] = std::sqrt(grid.dt[k]);
+    const StepTime& step = schedule_.grid.step[k];
+    lanes_[t_at][i] = step.t, lanes_[t_at + 1][i] = step.flow, lanes_[t_at + 2][i] = step.root();
     for (std::size_t u = 0; u < U; ++u) lanes_[in_at + u][i] = law_->inputs[u][k];
     spots_.push_back({static_cast<std::uint32_t>(k), chosen_[lanes[i].stop]});
     if (pair_) {
       for (std::size_t c = 0; c < d; ++c) own_[c] = lanes_[c][i];
-      pair_->one(*law_, k, grid.time[k], own_, one_xi_);
+      pair_->one(*law_, k, step.t, own_, one_xi_);
       for (std::size_t p = 0; p < xi_.count(); ++p) lanes_[xi_at + p][i] = one_xi_[p];
     }
   }

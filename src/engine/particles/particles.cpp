@@ -44,10 +44,11 @@ void Particles::check_finite(std::size_t point) const {
 }
 
 void Particles::step(std::size_t k, NoiseSource& noise) {
-  uniforms_.assign({grid_.time[k], grid_.dt[k], std::sqrt(grid_.dt[k])});
+  const StepTime& step = grid_.step[k];
+  uniforms_.assign({step.t, step.flow, step.root()});
   law_->append_inputs(k, uniforms_);
   stay_inside();
-  if (pair_) pair_->many(*law_, k, grid_.time[k], x(), count_, xi_);
+  if (pair_) pair_->many(*law_, k, step.t, x(), count_, xi_);
   move_->set_uniforms(uniforms_);
   const std::size_t d = x().count(), sources = dynamics_->sources;
   in_.resize(d + xi_.count() + sources);

@@ -15,9 +15,11 @@ Score::Score(const System& system, const ObservationScore& observation, const Sc
       schedule_(schedule),
       kernels_(kernels),
       observation_(observation, kernels),
-      clock_(2, schedule.grid.steps()) {
-  std::ranges::copy_n(schedule.grid.time.begin(), static_cast<std::ptrdiff_t>(schedule.grid.steps()), clock_[0]);
-  std::ranges::copy(schedule.grid.dt, clock_[1]);
+      clock_(3, schedule.grid.steps()) {
+  for (std::size_t k = 0; k < schedule.grid.steps(); ++k) {
+    const StepTime& step = schedule.grid.step[k];
+    clock_[0][k] = step.t, clock_[1][k] = step.flow, clock_[2][k] = step.variance;
+  }
 }
 
 PathScore Score::zero() const {
@@ -49,7 +51,7 @@ void Score::read_pairwise(const LawPath& law, const Path& path, std::size_t step
   std::vector<double> own(dynamics_->dimension), means(xi_.count());
   for (std::size_t k = 0; k < steps; ++k) {
     for (std::size_t c = 0; c < own.size(); ++c) own[c] = path[c][k];
-    pair_->one(law, k, schedule_.grid.time[k], own, means);
+    pair_->one(law, k, schedule_.grid.step[k].t, own, means);
     for (std::size_t p = 0; p < means.size(); ++p) xi_[p][k] = means[p];
   }
 }

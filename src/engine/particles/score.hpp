@@ -53,7 +53,7 @@ class Score {
   std::shared_ptr<const Dynamics> dynamics_;
   std::optional<Frame> frame_;
   std::optional<PairwiseReader> pair_;
-  Columns clock_;  // t and Δ of every step
+  Columns clock_;  // the times of every step
   Columns xi_;     // ξ and ∂ξ of every step, where an interaction is pairwise
 };
 }  // namespace mckean

@@ -1,7 +1,5 @@
 #include "engine/quadrature/fields.hpp"
 
-#include <cmath>
-
 namespace mckean {
 namespace {
 
@@ -48,10 +46,10 @@ Columns FieldReader::pairwise(const GridDensity& density, const GridDensity& law
 }
 
 Fields FieldReader::fields(const GridDensity& density, const GridDensity& law, std::span<const double> moments,
-                           Clock clock) {
+                           const StepTime& step) {
   Fields out{Columns(jet_size(formulas_.dynamic), density.points), Columns(1, density.points)};
-  const Columns xi = pairwise(density, law, clock.t);
-  std::vector<double> uniforms{clock.t, clock.dt, std::sqrt(clock.dt)};
+  const Columns xi = pairwise(density, law, step.t);
+  std::vector<double> uniforms{step.t, step.flow, step.root()};
   uniforms.insert(uniforms.end(), moments.begin(), moments.end());
   step_.set_uniforms(uniforms);
   std::vector<double*> to(out.mean.count() + 1);

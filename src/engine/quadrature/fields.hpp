@@ -5,6 +5,7 @@
 
 #include "engine/quadrature/formulas.hpp"
 #include "engine/quadrature/grid_density.hpp"
+#include "problem/grid.hpp"
 
 namespace mckean {
 
@@ -14,17 +15,13 @@ struct Fields {
   Columns sd;    // one column
 };
 
-struct Clock {
-  double t, dt;
-};
-
 class FieldReader {
  public:
   FieldReader(const Formulas&, std::span<const double> theta);
 
   std::vector<double> moments(const GridDensity& law, double t);  // their jets
   // Given the law and its moments. Cost: points, times the points of the law where an interaction is pairwise.
-  Fields fields(const GridDensity&, const GridDensity& law, std::span<const double> moments, Clock);
+  Fields fields(const GridDensity&, const GridDensity& law, std::span<const double> moments, const StepTime&);
 
  private:
   Columns pairwise(const GridDensity&, const GridDensity& law, double t);

@@ -41,7 +41,7 @@ Formulas::Formulas(const Model& of, bool derivatives) : model(of.copy()), field(
   const auto& theta = model.parameter_symbols();
   const Component& state = model.components()[0];
   const Expr x = state.symbol, t = model.time();
-  const Expr dt = graph.symbol({Kind::uniform, "dt", 0}), root_dt = graph.symbol({Kind::uniform, "root_dt", 0});
+  const Expr flow = graph.symbol({Kind::uniform, "flow", 0}), root = graph.symbol({Kind::uniform, "root", 0});
   const Expr mass = graph.symbol({Kind::column, "mass", 0});
   std::vector<Expr> xi, kernels;
   for (const auto& p : field.pairwise) xi.push_back(p.column), kernels.push_back(p.kernel);
@@ -51,11 +51,11 @@ Formulas::Formulas(const Model& of, bool derivatives) : model(of.copy()), field(
   const auto xi_jets = law.moving(xi, Kind::column, "xi_jet");
   const auto masses = law.moving({mass}, Kind::column, "mass_jet");
 
-  const Expr mean = x + dt * substitute(state.drift, field.replace);
+  const Expr mean = x + flow * substitute(state.drift, field.replace);
   step = Program({theta,
-                  join({t, dt, root_dt}, inputs),
+                  join({t, flow, root}, inputs),
                   join({x}, xi_jets),
-                  join(law.jets({mean}), std::vector{abs(state.diffusion[0]) * root_dt}),
+                  join(law.jets({mean}), std::vector{abs(state.diffusion[0]) * root}),
                   {}});
   measure = Program({theta, {t}, join({x}, masses), {}, law.jets(times(mass, field.moments))});
   if (!kernels.empty())

@@ -22,7 +22,7 @@ struct Formulas {
   Model model;      // a copy, for the expressions of the field
   MeanField field;  // without expansions: averages are taken on the law's grid
   // Fixed inputs of all: the parameters.
-  // columns: x, jets of ξ | uniforms: t, Δ, √Δ, jets of moments | outputs: jet of x + aΔ, standard deviation
+  // columns: x, jets of ξ | uniforms: t, flow, √variance, jets of moments | outputs: jet of x + aΔ, standard deviation
   Program step;
   // columns: x, jet of the law's mass | uniforms: t | sums: jets of moments
   Program measure;

@@ -103,7 +103,7 @@ class Moving {
 
   // Law and filters at grid point k, with the fields of the step that begins there.
   Arrival law_arrives(std::size_t k) {
-    Arrival a{next_dt(k), {}, {}};
+    Arrival a{next_variance(k), {}, {}};
     if (k < schedule_.grid.steps())
       a.fields = [this, k](GridDensity& d) {
         moments_ = reader_.moments(d, schedule_.grid.time[k]);
@@ -121,7 +121,7 @@ class Moving {
   template <class Move>
   void move(Filter& f, std::size_t k, Move&& move_to) {
     const auto& visits = schedule_.visits[f.series];
-    Arrival a{next_dt(k), {}, {}};
+    Arrival a{next_variance(k), {}, {}};
     std::optional<Weighed> seen;
     const bool here = f.row < visits.size() && visits[f.row].point == k;
     if (here && schedule_.observed(f.series, visits[f.row]))
@@ -151,16 +151,15 @@ class Moving {
     report_overflow(model_, theta_, schedule_.grid.level, schedule_.grid.time[now_], who);
   }
 
-  double next_dt(std::size_t k) const { return k < schedule_.grid.steps() ? schedule_.grid.dt[k] : 0; }
+  double next_variance(std::size_t k) const { return k < schedule_.grid.steps() ? schedule_.grid.step[k].variance : 0; }
 
   Fields fields(GridDensity& density, const GridDensity& law, std::size_t k, const char* whose) {
-    const double t = schedule_.grid.time[k];
     if (formulas_.pair) {
       const double pairs = static_cast<double>(density.points) * static_cast<double>(law.points);
       if (pairs > transport_.accuracy().work) throw GridTooLarge();
       pairs_ += pairs;
     }
-    Fields out = reader_.fields(density, law, moments_, {t, schedule_.grid.dt[k]});
+    Fields out = reader_.fields(density, law, moments_, schedule_.grid.step[k]);
     const std::size_t peak = density.peak();
     const auto defined = [&](std::size_t i) {
       for (std::size_t c = 0; c < out.mean.count(); ++c)

@@ -51,7 +51,7 @@ double kernel_sharpness(const Body& body, std::size_t i) {
 double Accuracy::least() const { return std::exp(-0.5 * cut * cut); }
 
 void Transport::arrive(Body& body, const Arrival& arrival) const {
-  body.dt = arrival.next_dt;
+  body.variance = arrival.next_variance;
   if (arrival.observe) {
     const Columns curvature = arrival.observe(body.density);
     body.observation = largest(body.density, [&](std::size_t i) { return curvature[0][i]; });
@@ -78,7 +78,7 @@ Body Transport::step(const Body& from, const Arrival& arrival) {
   const double arriving = largest(from.density, [&](std::size_t i) { return 1 / squared(from.fields->sd[0][i]); });
   // As sharp as last time, to begin with.
   double next = arrival.observe ? from.observation : 0;
-  if (arrival.fields) next += from.kernel * std::max(1.0, from.dt / arrival.next_dt);
+  if (arrival.fields) next += from.kernel * std::max(1.0, from.variance / arrival.next_variance);
   for (int attempt = 1;; ++attempt) {
     const double h = grid_step(arriving + next, accuracy_.resolution);
     const auto [lo, points, targets] = reach(from.density, *from.fields, accuracy_.cut, h);

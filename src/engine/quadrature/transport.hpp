@@ -26,14 +26,14 @@ struct Accuracy {
 struct Body {
   GridDensity density;
   std::optional<Fields> fields;
-  double dt = 0;  // of the next step
+  double variance = 0;  // of the next step, per σ²
   // Inverse variances: of the next kernel as a function of where it starts, of the last observation.
   double kernel = 0, observation = 0;
 };
 
 // What happens to a density where it arrives; empty functions: nothing.
 struct Arrival {
-  double next_dt;
+  double next_variance;
   std::function<Columns(GridDensity&)> observe;  // returns −∂²log G/∂x² at every point
   std::function<Fields(GridDensity&)> fields;
 };
