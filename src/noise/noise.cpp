@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "noise/philox.hpp"
+#include "program/philox.hpp"
 
 namespace mckean {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "expr/special.hpp"
-#include "noise/tiles.hpp"
 #include "program/kernels.hpp"
+#include "program/tiles.hpp"
 #include "program/vector_math.hpp"
 
 namespace mckean::MCKEAN_WIDTH {

@@ -12,7 +12,7 @@
 #include <random>
 
 #include "kernel_columns.hpp"
-#include "noise/philox.hpp"
+#include "program/philox.hpp"
 
 namespace mckean::test {
 namespace {

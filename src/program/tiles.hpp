@@ -2,8 +2,8 @@
 // half of a tile and times sin(2 pi u2) in the second.
 #pragma once
 
-#include "noise/philox.hpp"
 #include "program/kernels.hpp"
+#include "program/philox.hpp"
 #include "program/vector_math.hpp"
 
 namespace mckean::MCKEAN_WIDTH {
