@@ -46,8 +46,13 @@ double order_parameter(std::span<const double> x) {
   return std::hypot(c, s) / static_cast<double>(x.size());
 }
 
+struct LawSize {
+  int level;
+  std::size_t particles;
+};
+
 // As many particles as can be afforded, at the run's level or a coarser one.
-std::optional<std::pair<int, std::size_t>> plan(const Context& c) {
+std::optional<LawSize> plan(const Context& c) {
   const Work work(c.problem, false);
   for (int level = c.facts.level; level >= 0; --level)
     for (std::size_t n = kMostParticles; n >= kFewestParticles; n /= 2)
@@ -55,93 +60,120 @@ std::optional<std::pair<int, std::size_t>> plan(const Context& c) {
       if (static_cast<double>(c.problem.schedule(level).grid.steps() * n) *
               std::max(work.law(n), static_cast<double>(c.input.model.dimension())) <=
           kLawWork)
-        return std::pair{level, n};
+        return LawSize{level, n};
   return {};
+}
+
+// A fan for each of the components, at a choice of times.
+struct Fans {
+  std::vector<double> times;
+  std::vector<Fan> fans;
+};
+
+Fans simulated(const Context& c, LawSize size, std::span<const std::size_t> components) {
+  const Grid& grid = c.problem.schedule(size.level).grid;
+  const auto points = spread(grid.time.size(), kMostTimes);
+  const auto phase = phases(c.input.model);
+  const std::uint64_t seed = seed_of(c.input.plan.seed, "report law");
+  const LawNoise noise{{seed, 0, 0, Purpose::law_start}, {seed, 0, 0, Purpose::law}};
+  const LawOptions options{.particles = size.particles};
+  const System& system = c.problem.system();
+  const std::size_t rank = system.ranks()[find_rank(system, grid, c.facts.theta, noise, options)];
+  Fans out{{}, std::vector<Fan>(components.size())};
+  std::size_t next = 0;
+  run_law(system, grid, c.facts.theta, noise, options, rank, kernels(), [&](std::size_t point, const Cloud& cloud) {
+    if (next == points.size() || points[next] != point) return;
+    ++next;
+    out.times.push_back(grid.time[point]);
+    for (std::size_t i = 0; i < components.size(); ++i) {
+      const double* x = cloud.state()[components[i]];
+      std::vector<double> sorted(x, x + size.particles);
+      Fan& fan = out.fans[i];
+      if (phase[components[i]]) fan.order.push_back(order_parameter(sorted));
+      std::ranges::sort(sorted);
+      for (std::size_t q = 0; q < 5; ++q) fan.quantile[q].push_back(quantile(sorted, kProbabilities[q]));
+    }
+  });
+  return out;
+}
+
+// What the charts show, as a table with one row for each time.
+struct FanTable {
+  std::vector<std::string> head;
+  std::vector<std::vector<double>> rows;
+};
+
+std::string quantile_chart(const std::string& name, const std::vector<double>& times, const Fan& fan, FanTable& table) {
+  const auto& q = fan.quantile;
+  Chart chart({fmt::format("Law of {}", name), "t", name, false, false,
+               fmt::format("Median from {} to {}; at the end 90 % of the law lies between {} and {}",
+                           short_number(q[2].front()), short_number(q[2].back()), short_number(q[0].back()),
+                           short_number(q[4].back()))});
+  chart.band(times, q[0], q[4], Look::first, "5 % to 95 %");
+  chart.band(times, q[1], q[3], Look::first, "25 % to 75 %");
+  Points median;
+  for (std::size_t k = 0; k < times.size(); ++k) median.emplace_back(times[k], q[2][k]);
+  chart.line(median, Look::first, "median");
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    chart.hover(times[k], fmt::format("t = {}: median {}, 50 % in {} to {}, 90 % in {} to {}",
+                                      short_number(times[k], 4), short_number(q[2][k], 4), short_number(q[1][k], 4),
+                                      short_number(q[3][k], 4), short_number(q[0][k], 4), short_number(q[4][k], 4)));
+    for (const auto& column : q) table.rows[k].push_back(column[k]);
+  }
+  for (const double p : kProbabilities) table.head.push_back(fmt::format("{}_q{:02.0f}", name, 100 * p));
+  return chart.html();
+}
+
+std::string order_chart(const std::string& name, const std::vector<double>& times, const Fan& fan, FanTable& table) {
+  Chart chart({fmt::format("Order parameter of {}", name), "t", fmt::format("|mean exp(i {})|", name), false, false,
+               fmt::format("From {} to {}", short_number(fan.order.front()), short_number(fan.order.back()))});
+  chart.include_y(0), chart.include_y(1);
+  Points line;
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    line.emplace_back(times[k], fan.order[k]);
+    chart.hover(times[k], fmt::format("t = {}: {}", short_number(times[k], 4), short_number(fan.order[k], 4)));
+    table.rows[k].push_back(fan.order[k]);
+  }
+  table.head.push_back(name + "_order");
+  chart.line(line, Look::first, "1: all in phase; 0: none");
+  return chart.html();
+}
+
+std::string fan_charts(const Model& model, std::span<const std::size_t> components, const Fans& law, FanTable& table) {
+  std::string charts;
+  table.head = {"t"};
+  for (const double t : law.times) table.rows.push_back({t});
+  for (std::size_t i = 0; i < components.size(); ++i) {
+    const std::string& name = model.components()[components[i]].name;
+    charts += quantile_chart(name, law.times, law.fans[i], table);
+    if (!law.fans[i].order.empty()) charts += order_chart(name, law.times, law.fans[i], table);
+  }
+  return charts;
 }
 }  // namespace
 
 std::string law_section(const Context& c) {
-  const Model& model = c.input.model;
   if (!c.facts.inside) return paragraph("The estimate lies outside the bounds of a parameter, where there is no law.");
   const auto size = plan(c);
   if (!size)
     return paragraph(
         "The law would take too long for a report; 'mckean simulate --paths' writes paths of its particles.");
-  const int level = size->first;
-  const std::size_t particles = size->second;
-  const Grid& grid = c.problem.schedule(level).grid;
-  const auto points = spread(grid.time.size(), kMostTimes);
+  const Model& model = c.input.model;
   const auto components = spread(model.dimension(), kMostPanels);
-  const auto phase = phases(model);
-  std::vector<double> times;
-  std::vector<Fan> fans(components.size());
-  const std::uint64_t seed = seed_of(c.input.plan.seed, "report law");
-  const LawNoise noise{{seed, 0, 0, Purpose::law_start}, {seed, 0, 0, Purpose::law}};
-  const LawOptions options{.particles = particles};
+  Fans law;
   try {
-    const System& system = c.problem.system();
-    const std::size_t rank = system.ranks()[find_rank(system, grid, c.facts.theta, noise, options)];
-    std::size_t next = 0;
-    run_law(system, grid, c.facts.theta, noise, options, rank, kernels(), [&](std::size_t point, const Cloud& cloud) {
-      if (next == points.size() || points[next] != point) return;
-      ++next;
-      times.push_back(grid.time[point]);
-      for (std::size_t i = 0; i < components.size(); ++i) {
-        const double* x = cloud.state()[components[i]];
-        std::vector<double> sorted(x, x + particles);
-        if (phase[components[i]]) fans[i].order.push_back(order_parameter(sorted));
-        std::ranges::sort(sorted);
-        for (std::size_t q = 0; q < 5; ++q) fans[i].quantile[q].push_back(quantile(sorted, kProbabilities[q]));
-      }
-    });
+    law = simulated(c, *size, components);
   } catch (const NumericalError& e) {
     return paragraph(fmt::format("The law could not be computed: {}.", e.what()));
   }
-  std::string charts;
-  std::vector<std::string> head{"t"};
-  std::vector<std::vector<double>> rows(times.size());
-  for (std::size_t k = 0; k < times.size(); ++k) rows[k].push_back(times[k]);
-  for (std::size_t i = 0; i < components.size(); ++i) {
-    const std::string& name = model.components()[components[i]].name;
-    const auto& q = fans[i].quantile;
-    Chart chart({fmt::format("Law of {}", name), "t", name, false, false,
-                 fmt::format("Median from {} to {}; at the end 90 % of the law lies between {} and {}",
-                             short_number(q[2].front()), short_number(q[2].back()), short_number(q[0].back()),
-                             short_number(q[4].back()))});
-    chart.band(times, q[0], q[4], Look::first, "5 % to 95 %");
-    chart.band(times, q[1], q[3], Look::first, "25 % to 75 %");
-    Points median;
-    for (std::size_t k = 0; k < times.size(); ++k) median.emplace_back(times[k], q[2][k]);
-    chart.line(median, Look::first, "median");
-    for (std::size_t k = 0; k < times.size(); ++k) {
-      chart.hover(times[k], fmt::format("t = {}: median {}, 50 % in {} to {}, 90 % in {} to {}",
-                                        short_number(times[k], 4), short_number(q[2][k], 4), short_number(q[1][k], 4),
-                                        short_number(q[3][k], 4), short_number(q[0][k], 4), short_number(q[4][k], 4)));
-      for (const auto& column : q) rows[k].push_back(column[k]);
-    }
-    for (const double p : kProbabilities) head.push_back(fmt::format("{}_q{:02.0f}", name, 100 * p));
-    charts += chart.html();
-    if (fans[i].order.empty()) continue;
-    Chart order(
-        {fmt::format("Order parameter of {}", name), "t", fmt::format("|mean exp(i {})|", name), false, false,
-         fmt::format("From {} to {}", short_number(fans[i].order.front()), short_number(fans[i].order.back()))});
-    order.include_y(0), order.include_y(1);
-    Points line;
-    for (std::size_t k = 0; k < times.size(); ++k) {
-      line.emplace_back(times[k], fans[i].order[k]);
-      order.hover(times[k], fmt::format("t = {}: {}", short_number(times[k], 4), short_number(fans[i].order[k], 4)));
-      rows[k].push_back(fans[i].order[k]);
-    }
-    head.push_back(name + "_order");
-    order.line(line, Look::first, "1: all in phase; 0: none");
-    charts += order.html();
-  }
+  FanTable table;
+  const std::string charts = fan_charts(model, components, law, table);
   std::string out;
   if (components.size() < model.dimension())
     out = fmt::format("<p>Shown are {} of {} components.</p>\n", components.size(), model.dimension());
-  return out +
-         figure(charts,
-                fmt::format("Quantiles of {} particles at {}, level {}.", particles, escaped(c.facts.place), level),
-                "law.csv", csv(head, rows));
+  return out + figure(charts,
+                      fmt::format("Quantiles of {} particles at {}, level {}.", size->particles, escaped(c.facts.place),
+                                  size->level),
+                      "law.csv", csv(table.head, table.rows));
 }
 }  // namespace mckean::report
