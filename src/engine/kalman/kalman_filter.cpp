@@ -74,7 +74,7 @@ Propagation KalmanFilter::interval(std::size_t i) {
   const Grid& grid = schedule_->grid;
   std::optional<Propagation> out;
   for (std::size_t k = i == 0 ? 0 : grid.points[i - 1]; k < grid.points[i]; ++k) {
-    const Propagation step = euler_step(reader_.at(grid.time[k], law_mean_, law_covariance_), grid.dt[k]);
+    const Propagation step = euler_step(reader_.at(grid.time[k], law_mean_, law_covariance_), grid.step[k]);
     law_mean_ = step.F * law_mean_ + step.f;
     if (formulas_.reads_covariance()) law_covariance_ = step.F * law_covariance_ * step.F.transposed() + step.Q;
     out = out ? composed(*out, step) : step;
@@ -89,7 +89,7 @@ Propagation KalmanFilter::constant_interval(std::size_t i) {
   auto& known = known_[{h, n}];
   if (known.F.rows() == 0) {
     const Coefficients k = reader_.at(0, law_mean_, law_covariance_);
-    known = schedule_ ? repeated(euler_step(k, h / static_cast<double>(n)), n) : exactly(k, h);
+    known = schedule_ ? repeated(euler_step(k, schedule_->grid.step[schedule_->grid.points[i] - 1]), n) : exactly(k, h);
     ++work_;
   }
   law_mean_ = (known.F + known.M) * law_mean_ + known.f;

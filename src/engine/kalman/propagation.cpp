@@ -16,8 +16,9 @@ constexpr int kMostDoublings = 200;
 JetMatrix identity(Index d, std::size_t parameters) { return {MatrixXd::Identity(d, d), parameters}; }
 }  // namespace
 
-Propagation euler_step(const Coefficients& k, double dt) {
-  return {identity(k.A.rows(), k.A.parameters()) + dt * k.A, dt * k.B, dt * k.c, dt * k.Q};
+Propagation euler_step(const Coefficients& k, const StepTime& step) {
+  return {identity(k.A.rows(), k.A.parameters()) + step.flow * k.A, step.flow * k.B, step.flow * k.c,
+          step.variance * k.Q};
 }
 
 Propagation composed(const Propagation& first, const Propagation& second) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/kalman/linear_formulas.hpp"
+#include "problem/grid.hpp"
 
 namespace mckean {
 
@@ -10,7 +11,7 @@ struct Propagation {
   JetMatrix F, M, f, Q;
 };
 
-Propagation euler_step(const Coefficients&, double dt);
+Propagation euler_step(const Coefficients&, const StepTime&);
 // `first`, and `second` after it.
 Propagation composed(const Propagation& first, const Propagation& second);
 // n equal steps, in O(log n) products.
