@@ -32,6 +32,19 @@ constexpr double kEvaluations = 50;  // of the likelihood and its derivatives in
 // What the value costs with all first and second derivatives, over the value alone.
 double derivatives(std::size_t parameters) { return static_cast<double>((parameters + 1) * (parameters + 2)) / 2; }
 
+struct ValueCost {
+  std::optional<double> work;  // none where there is no value
+};
+constexpr auto record_of(const ValueCost*) { return record("cost of a value", &ValueCost::work); }
+
+struct GradientOfLevel {
+  std::vector<double> gradient;  // empty where there is no value
+  double work = 0;
+};
+constexpr auto record_of(const GradientOfLevel*) {
+  return record("gradient", &GradientOfLevel::gradient, &GradientOfLevel::work);
+}
+
 class ExactFit {
  public:
   ExactFit(Workbench& bench, const Engine& engine, const FitPlan& given)
@@ -42,9 +55,9 @@ class ExactFit {
   std::optional<double> expected_work() {
     const int last = given_.quadrature_level.value_or(kFirst + 1);
     for (coarse_ = std::min(kCoarse, last); coarse_ <= last; ++coarse_)
-      if (const double cost = cost_of_value(); cost > 0) {
-        tasks_.set_cost(coarse_, cost);
-        expected_ = cost * derivatives(model().parameters().size()) * kEvaluations;
+      if (const auto cost = cost_of_value()) {
+        tasks_.set_cost(coarse_, *cost);
+        expected_ = *cost * derivatives(model().parameters().size()) * kEvaluations;
         return expected_;
       }
     return {};
@@ -116,19 +129,21 @@ class ExactFit {
     bench_.observer.progress(p);
   }
 
-  // Of one value at the start; -1 where there is none.
-  double cost_of_value() {
+  // Of one value at the start; none where there is none.
+  std::optional<double> cost_of_value() {
     const Task task{fmt::format("quadrature cost level {}", coarse_), 0};
-    return bench_.runner.run(std::span(&task, 1), [&](std::size_t, std::stop_token stop) {
-      Request r = tasks_.at(coarse_, std::move(stop));
-      r.accepts_implausible = false;
-      for (r.effort.temper = 1; r.effort.temper > 1e-5; r.effort.temper /= 4) {
-        const Outcome v = engine_.at(model().start_values(), Order::value, {}, r);
-        if (v) return std::vector<double>{v->work};
-        if (v.failure().code != Failure::Code::implausible) break;
-      }
-      return std::vector<double>{-1};
-    })[0][0];
+    return run_records(bench_.runner, std::span(&task, 1),
+                       [&](std::size_t, std::stop_token stop) {
+                         Request r = tasks_.at(coarse_, std::move(stop));
+                         r.accepts_implausible = false;
+                         for (r.effort.temper = 1; r.effort.temper > 1e-5; r.effort.temper /= 4) {
+                           const Outcome v = engine_.at(model().start_values(), Order::value, {}, r);
+                           if (v) return ValueCost{v->work};
+                           if (v.failure().code != Failure::Code::implausible) break;
+                         }
+                         return ValueCost{};
+                       })[0]
+        .work;
   }
 
   std::vector<double> start(std::size_t k) const {
@@ -225,16 +240,13 @@ class ExactFit {
   // In standard errors: the length of Newton's step on another level.
   double shift_of(int level) {
     const Task task{fmt::format("quadrature shift level {}", level), 0};
-    const auto result = bench_.runner.run(std::span(&task, 1), [&](std::size_t, std::stop_token stop) {
+    const auto result = run_records(bench_.runner, std::span(&task, 1), [&](std::size_t, std::stop_token stop) {
       const Outcome v = engine_.at(best_.theta, Order::information, {}, tasks_.at(level, std::move(stop)));
-      if (!v) return std::vector<double>{0};
-      std::vector<double> out{v->work};
-      out.insert(out.end(), v->gradient.begin(), v->gradient.end());
-      return out;
+      return v ? GradientOfLevel{v->gradient, v->work} : GradientOfLevel{};
     })[0];
-    if (result.size() < 2) return 0;
-    bench_.particle_steps += static_cast<std::uint64_t>(result[0]);
-    VectorXd gradient = Eigen::Map<const VectorXd>(result.data() + 1, static_cast<Index>(result.size() - 1));
+    if (result.gradient.empty()) return 0;
+    bench_.particle_steps += static_cast<std::uint64_t>(result.work);
+    VectorXd gradient = Eigen::Map<const VectorXd>(result.gradient.data(), static_cast<Index>(result.gradient.size()));
     MatrixXd information = best_.information;
     for (const std::size_t p : held_) {
       const auto i = static_cast<Index>(p);

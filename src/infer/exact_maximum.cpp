@@ -9,39 +9,17 @@
 namespace mckean {
 namespace {
 
-using Eigen::Index, Eigen::MatrixXd;
-
-constexpr double kNone = -1;
 constexpr double kMostTimes = 10;
 
-// Work, log-likelihood, whether it converged, the parameter at its bound, θ, the information, the message; none of the
-// work, and the message alone, where there is no likelihood.
-std::vector<double> packed(const Maximum& m) {
-  std::vector<double> out{m.work, m.loglik, m.converged || m.flat ? 1.0 : 0.0,
-                          m.at_bound ? static_cast<double>(*m.at_bound) : kNone};
-  out.insert(out.end(), m.theta.begin(), m.theta.end());
-  out.insert(out.end(), m.information.data(), m.information.data() + m.information.size());
-  append_text(m.message, out);
-  return out;
-}
-
-std::vector<double> failure(const std::string& why) {
-  std::vector<double> out{kNone};
-  append_text(why, out);
-  return out;
-}
-
-ExactMaximum unpacked(std::span<const double> v, Index n) {
+ExactMaximum described(const Result<Maximum>& found) {
   ExactMaximum out;
-  if (v[0] == kNone) {
-    out.problem = text_from(v, 1);
+  if (!found) {
+    out.problem = found.failure().message;
     return out;
   }
-  out.loglik = v[1], out.converged = v[2] != 0;
-  if (v[3] >= 0) out.at_bound = static_cast<std::size_t>(v[3]);
-  out.theta.assign(v.begin() + 4, v.begin() + 4 + n);
-  out.information = Eigen::Map<const MatrixXd>(v.data() + 4 + n, n, n);
-  out.problem = text_from(v, static_cast<std::size_t>(4 + n + n * n));
+  out.theta = found->theta, out.loglik = found->loglik, out.information = found->information;
+  out.converged = found->converged || found->flat;
+  out.at_bound = found->at_bound, out.problem = found->message, out.work = found->work;
   return out;
 }
 }  // namespace
@@ -62,17 +40,12 @@ std::vector<ExactMaximum> ExactTasks::maximise(const std::string& group, int lev
   std::vector<Task> tasks;
   for (std::uint32_t i = 0; i < requests.size(); ++i)
     tasks.push_back({fmt::format("quadrature {} level {}", group, level), i});
-  const auto results = bench_.runner.run(tasks, [&](std::size_t i, std::stop_token stop) {
-    const auto found = mckean::maximise(
+  auto out = run_records(bench_.runner, tasks, [&](std::size_t i, std::stop_token stop) {
+    return described(mckean::maximise(
         engine_, requests[i].start,
-        {.request = at(level, std::move(stop)), .tolerance = requests[i].tolerance, .held = requests[i].held});
-    return found ? packed(*found) : failure(found.failure().message);
+        {.request = at(level, std::move(stop)), .tolerance = requests[i].tolerance, .held = requests[i].held}));
   });
-  std::vector<ExactMaximum> out;
-  for (const auto& v : results) {
-    out.push_back(unpacked(v, static_cast<Index>(bench_.model().parameters().size())));
-    bench_.particle_steps += static_cast<std::uint64_t>(std::max(0.0, v[0]));
-  }
+  for (const ExactMaximum& m : out) bench_.particle_steps += static_cast<std::uint64_t>(m.work);
   return out;
 }
 }  // namespace mckean

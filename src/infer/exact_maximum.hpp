@@ -21,8 +21,13 @@ struct ExactMaximum {
   bool converged = false;       // also where the likelihood is flat along some direction, which `problem` then names
   std::optional<std::size_t> at_bound;
   std::string problem;  // why it is not converged; with an empty θ why there is no likelihood at the start
+  double work = 0;      // of all evaluations
   bool found() const { return !theta.empty(); }
 };
+constexpr auto record_of(const ExactMaximum*) {
+  return record("exact maximum", &ExactMaximum::theta, &ExactMaximum::loglik, &ExactMaximum::information,
+                &ExactMaximum::converged, &ExactMaximum::at_bound, &ExactMaximum::problem, &ExactMaximum::work);
+}
 
 class ExactTasks {
  public:

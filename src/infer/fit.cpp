@@ -50,20 +50,6 @@ std::vector<Interval> intervals_at(Workbench& bench, const Place& place, std::ve
   return intervals(bench.model(), theta, {}, none);
 }
 
-std::vector<double> flat(const Replicate& r) {
-  std::vector<double> out{static_cast<double>(r.level), static_cast<double>(r.p), static_cast<double>(r.particle_steps),
-                          static_cast<double>(r.reprojections)};
-  out.insert(out.end(), r.difference.begin(), r.difference.end());
-  out.insert(out.end(), r.estimate.begin(), r.estimate.end());
-  return out;
-}
-
-Replicate replicate(const std::vector<double>& v) {
-  const auto n = static_cast<std::ptrdiff_t>((v.size() - 4) / 2);
-  return {static_cast<int>(v[0]),       static_cast<int>(v[1]),           {v.begin() + 4, v.begin() + 4 + n},
-          {v.begin() + 4 + n, v.end()}, static_cast<std::uint64_t>(v[2]), static_cast<std::size_t>(v[3])};
-}
-
 // Replicates, of which there are n, that a Monte Carlo error below the tolerance takes; at most four times as many at
 // once, since the error itself is uncertain.
 std::size_t needed(const EstimateSummary& summary, std::size_t n, double tolerance) {
@@ -107,10 +93,10 @@ FitResult fit_replicated(Workbench& bench, const FitPlan& given) {
       tasks.push_back({"replicate", r, estimator.expected_cost(r)});
       work += tasks.back().cost;
     }
-    for (const auto& v : bench.runner.run(tasks, [&](std::size_t i, std::stop_token stop) {
-           return flat(estimator(tasks[i].index, std::move(stop)));
+    for (Replicate& r : run_records(bench.runner, tasks, [&](std::size_t i, std::stop_token stop) {
+           return estimator(tasks[i].index, std::move(stop));
          }))
-      all.push_back(replicate(v));
+      all.push_back(std::move(r));
     summary = summarise(std::span<const Replicate>(all));
     out_of_time = bench.runner.out_of_time();
     if (!given.replicates && given.tolerance && all.size() == wanted)

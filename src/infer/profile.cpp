@@ -120,46 +120,32 @@ class Profiler {
       return *found;
     };
     out_.level = options_.quadrature_level;
-    const auto n = static_cast<Index>(model().parameters().size());
-    // As numbers: grid steps, log-likelihood, θ, the information, the message.
-    const auto flat = [](const Maximum& m) {
-      std::vector<double> v{m.work, m.loglik};
-      v.insert(v.end(), m.theta.begin(), m.theta.end());
-      v.insert(v.end(), m.information.data(), m.information.data() + m.information.size());
-      append_text(m.message, v);
-      return v;
-    };
-    const auto theta_of = [&](const std::vector<double>& v) {
-      return std::vector<double>(v.begin() + 2, v.begin() + 2 + n);
-    };
-    const auto take = [&](const std::vector<double>& v, const std::string& where) {
-      bench_.particle_steps += static_cast<std::uint64_t>(v[0]);
-      const std::string message = text_from(v, static_cast<std::size_t>(2 + n + n * n));
-      if (!message.empty()) out_.warnings.push_back(where + message);
+    const auto take = [&](const Maximum& m, const std::string& where) {
+      bench_.particle_steps += static_cast<std::uint64_t>(m.work);
+      if (!m.message.empty()) out_.warnings.push_back(where + m.message);
     };
     const Task top{"profile maximum", 0};
-    const auto best = bench_.runner.run(std::span(&top, 1), [&](std::size_t, std::stop_token stop) {
-      return flat(highest(model().start_values(), {}, std::move(stop)));
+    const Maximum best = run_records(bench_.runner, std::span(&top, 1), [&](std::size_t, std::stop_token stop) {
+      return highest(model().start_values(), {}, std::move(stop));
     })[0];
     take(best, "at the maximum: ");
-    Peak peak{unconstrained(model().parameters(), theta_of(best)),
-              unconstrained_information(model(), theta_of(best), Eigen::Map<const MatrixXd>(best.data() + 2 + n, n, n)),
+    Peak peak{unconstrained(model().parameters(), best.theta),
+              unconstrained_information(model(), best.theta, best.information),
               {}};
     if (const auto covariance = inverse_if_positive(peak.information))
       peak.std_error = std::sqrt((*covariance)(p_, p_));
     set_estimate(peak);
-    out_.loglik = LikelihoodSummary{best[1], 0.0};
+    out_.loglik = LikelihoodSummary{best.loglik, 0.0};
     const VectorXd nodes = grid(peak), direction = ridge(peak.information, p_).direction;
     std::vector<Task> tasks;
     for (std::uint32_t k = 0; k < options_.points; ++k) tasks.push_back({"profile", k});
-    const auto results = bench_.runner.run(tasks, [&](std::size_t k, std::stop_token stop) {
+    const auto results = run_records(bench_.runner, tasks, [&](std::size_t k, std::stop_token stop) {
       const double away = nodes[static_cast<Index>(k)] - peak.u[p_];
-      return flat(
-          highest(natural(model().parameters(), peak.u + away * direction), {options_.parameter}, std::move(stop)));
+      return highest(natural(model().parameters(), peak.u + away * direction), {options_.parameter}, std::move(stop));
     });
-    for (const auto& v : results) {
-      out_.points.push_back({theta_of(v), v[1] - best[1], 0});
-      take(v, fmt::format("at {} = {:.6g}: ", parameter().name, out_.points.back().theta[options_.parameter]));
+    for (const Maximum& m : results) {
+      out_.points.push_back({m.theta, m.loglik - best.loglik, 0});
+      take(m, fmt::format("at {} = {:.6g}: ", parameter().name, out_.points.back().theta[options_.parameter]));
     }
   }
 

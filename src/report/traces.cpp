@@ -44,7 +44,7 @@ struct Recipe {
   std::size_t length = 0, half = 0;  // iterations; the difference is that to the value at half
   std::uint64_t seed = 0;
   VectorXd centre = {};
-  // Unconstrained and from the centre, without the weight of the start: as cell_replicate has it. Else in θ.
+  // Unconstrained and from the centre, without the weight of the start: as a CellReplicate has it. Else in θ.
   bool stratified = false;
 
   std::vector<double> difference(const Model& model, const std::vector<std::vector<double>>& theta) const {

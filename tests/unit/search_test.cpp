@@ -526,15 +526,15 @@ TEST(Search, ImplausibleStartsAreTempered) {
 
 TEST(Records, ArePackedAndUnpacked) {
   const Record r{7, {{1.5, -2}, {5, 256, 512, 0.25}}, {{}, "no such thing", 12}};
-  const auto back = unpack(pack(r), 2);
-  ASSERT_TRUE(back);
-  EXPECT_EQ(back->serial, 7);
-  EXPECT_EQ(back->point.theta, r.point.theta);
-  EXPECT_EQ(back->point.effort, r.point.effort);
-  EXPECT_FALSE(back->value.loglik);
-  EXPECT_EQ(back->value.problem, "no such thing");
-  EXPECT_EQ(unpack(pack({0, {{1}, {}}, {-3.5, "", 0}}), 1)->value.loglik, -3.5);
-  EXPECT_FALSE(unpack(std::vector<double>{1, 2}, 1));
+  const Task task{"search ends 1", 3};
+  const auto back = unpack<Record>(pack(r), task);
+  EXPECT_EQ(back.serial, 7);
+  EXPECT_EQ(back.point.theta, r.point.theta);
+  EXPECT_EQ(back.point.effort, r.point.effort);
+  EXPECT_FALSE(back.value.loglik);
+  EXPECT_EQ(back.value.problem, "no such thing");
+  EXPECT_EQ(unpack<Record>(pack(Record{0, {{1}, {}}, {-3.5, "", 0}}), task).value.loglik, -3.5);
+  EXPECT_THROW(unpack<Record>(std::vector<double>{1, 2}, task), RunError);
 }
 }  // namespace
 }  // namespace mckean::search
