@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/advice.hpp"
 #include "cli/command.hpp"
 #include "cli/unkept.hpp"
 #include "mckean/likelihood.hpp"
@@ -30,10 +31,11 @@ void run(const LoglikArguments& o, World& world) {
   AverageOptions options{.seed = o.seed, .repeats = o.repeats};
   options.request.effort = o.effort;
   const std::vector<double> theta = model.start_values();
-  const auto [summary, steps, warnings, none] =
+  const auto [summary, steps, findings, none] =
       without_store(world, {.threads = o.threads, .show_progress = false},
                     [&](Run& run) { return average_likelihood(*engine, theta, options, run.runner()); });
   if (!world.first()) return;
+  const std::vector<std::string> warnings = warning_texts(findings);
   for (std::size_t i = 0; i < std::min(warnings.size(), kShown); ++i)
     fmt::print(stderr, "mckean: warning: {}\n", warnings[i]);
   if (warnings.size() > kShown)
@@ -51,7 +53,8 @@ void run(const LoglikArguments& o, World& world) {
                        {"seconds", clock.seconds()},
                        {"particle_steps", steps},
                        {"parameters", parameters_json(model, theta)},
-                       {"warnings", warnings}});
+                       {"warnings", warnings},
+                       {"findings", findings_json(findings)}});
   }
   fmt::print("log-likelihood  {:.6f}", summary.value);
   if (summary.se) fmt::print("  (standard error {:.2g})", *summary.se);

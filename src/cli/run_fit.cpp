@@ -4,6 +4,8 @@
 
 #include "cli/run_fit.hpp"
 
+#include "cli/advice.hpp"
+
 namespace mckean::cli {
 namespace {
 
@@ -56,7 +58,8 @@ Json covariance_json(const FitResult& r) {
   return out;
 }
 
-Json to_json(const Model& model, const FitSettings& s, const FitResult& r, double seconds) {
+Json to_json(const Model& model, const FitSettings& s, const FitResult& r, const std::vector<std::string>& warnings,
+             double seconds) {
   Json maxima = Json::array();
   for (const LocalMaximum& m : r.maxima)
     maxima.push_back({{"loglik", m.loglik}, {"estimate", parameters_json(model, m.theta)}});
@@ -77,7 +80,8 @@ Json to_json(const Model& model, const FitSettings& s, const FitResult& r, doubl
               {"evaluations", positive(r.evaluations)},
               {"iterations", r.iterations},
               {"reprojections", r.reprojections},
-              {"warnings", r.warnings}};
+              {"warnings", warnings},
+              {"findings", findings_json(r.findings)}};
   if (r.loglik) {
     const auto k = static_cast<double>(model.parameters().size());
     out["loglik"] = {{"value", r.loglik->value}, {"se", maybe(r.loglik->se)}};
@@ -149,12 +153,13 @@ void run_fit(World& world, Run& run, bool json) {
     tell_stop(true);
     throw;
   }
+  std::vector<std::string> warnings = warning_texts(result.findings);
   if (result.exact && s.engine == "auto" && s.tolerance > 0)
-    result.warnings.emplace_back(fmt::format("--tolerance is for particles; the answer of {} is exact", result.engine));
-  const Json out = to_json(model, s, result, run.seconds());
+    warnings.push_back(fmt::format("--tolerance is for particles; the answer of {} is exact", result.engine));
+  const Json out = to_json(model, s, result, warnings, run.seconds());
   if (!result.stopped) run.finish(out);
   if (world.first()) {
-    for (const auto& w : result.warnings) fmt::print(stderr, "mckean: warning: {}\n", w);
+    for (const auto& w : warnings) fmt::print(stderr, "mckean: warning: {}\n", w);
     if (json)
       print_json(out);
     else

@@ -82,7 +82,7 @@ class ExactFit {
     } catch (const search::OutOfTime&) {
       if (!best_.found())
         throw NumericalError("the time granted was used up before any likelihood was known; grant more");
-      warnings_.emplace_back(kOutOfTime);
+      findings_.push_back({Finding::Code::out_of_time});
     }
     if (!finished) {
       describe(out);
@@ -105,9 +105,9 @@ class ExactFit {
     out.lowest = out.highest = level_;
     out.loglik = LikelihoodSummary{best_.loglik, 0.0};
     out.converged = best_.converged;
-    out.warnings = warnings_;
-    if (!best_.problem.empty()) out.warnings.push_back(best_.problem);
-    if (!best_.converged && best_.problem.empty()) out.warnings.emplace_back("not converged");
+    out.findings = findings_;
+    if (!best_.problem.empty()) out.findings.push_back({Finding::Code::maximum_problem, {{"problem", best_.problem}}});
+    if (!best_.converged && best_.problem.empty()) out.findings.push_back({Finding::Code::not_converged});
   }
 
   // Intervals, and whether the fitted model predicts the data.
@@ -209,15 +209,15 @@ class ExactFit {
       const double cost = expected_ * std::exp2(1.5 * (level_ + 1 - kCoarse)) / 4;
       if (cost > kBearable && shift <= kMuch) return;
       if (cost > 4 * kBearable) {
-        warnings_.push_back(fmt::format(
-            "Euler's steps still matter: level {} moves the maximum by {:.2f} standard errors", level_ + 1, shift));
+        findings_.push_back({Finding::Code::level_matters, {{"level", level_ + 1}, {"shift", shift}}});
         return;
       }
       const ExactMaximum before = best_;
       climb("maximum", level_ + 1);
       if (!best_.found()) {
         best_ = before;
-        warnings_.push_back(fmt::format("level {} has no maximum that could be found", level_--));
+        findings_.push_back({Finding::Code::level_without_maximum, {{"level", level_}}});
+        --level_;
         return;
       }
     }
@@ -270,8 +270,8 @@ class ExactFit {
                               [&](const LocalMaximum& known) { return std::abs(known.loglik - m.loglik) < 1e-6; }))
         continue;
       out.maxima.push_back({m.theta, m.loglik});
-      out.warnings.push_back(fmt::format("another maximum of comparable likelihood is at {}, log-likelihood {:.6g}",
-                                         to_text(model().parameters(), m.theta), m.loglik));
+      out.findings.push_back(
+          {Finding::Code::another_maximum, {{"place", to_text(model().parameters(), m.theta)}, {"loglik", m.loglik}}});
     }
   }
 
@@ -280,7 +280,7 @@ class ExactFit {
     for (std::size_t p = 0; p < out.value.size(); ++p) {
       const Interval& i = out.intervals[p];
       if (i.lower.value_or(out.value[p]) <= out.value[p] && i.upper.value_or(out.value[p]) >= out.value[p]) continue;
-      out.warnings.push_back(fmt::format("the interval of '{}' could not be found", model().parameters()[p].name));
+      out.findings.push_back({Finding::Code::no_interval, {{"parameter", model().parameters()[p].name}}});
       out.intervals[p] = {};
       out.converged = false;
     }
@@ -291,9 +291,9 @@ class ExactFit {
     const std::uint64_t grid_steps = bench_.particle_steps;  // what the filters add is no part of the count
     try {
       const LikelihoodAverage at = likelihood_at(bench_, "prediction ", std::min(level_, kSketch), best_.theta);
-      check_predictions(bench_.problem.data(), at.prediction_errors, out.warnings);
+      check_predictions(bench_.problem.data(), at.prediction_errors, out.findings);
     } catch (const NumericalError& e) {
-      out.warnings.push_back(fmt::format("predictions could not be checked: {}", e.what()));
+      out.findings.push_back({Finding::Code::predictions_unchecked, {{"problem", e.what()}}});
     }
     bench_.particle_steps = grid_steps;
   }
@@ -316,7 +316,7 @@ class ExactFit {
   ExactMaximum sketch_;  // the maximum of a level on which ends of intervals are cheap to find
   int sketch_level_ = -1;
   double expected_ = 0;
-  std::vector<std::string> warnings_;
+  Findings findings_;
 };
 }  // namespace
 

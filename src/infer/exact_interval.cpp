@@ -232,9 +232,7 @@ class Intervals {
     interval.at_bound = low ? AtBound::lower : AtBound::upper;
     out_.value[p] = low ? parameter(p).lower : parameter(p).upper;
     (low ? interval.lower : interval.upper) = out_.value[p];
-    out_.warnings.push_back(
-        fmt::format("{}: at its bound {:.6g}{}", parameter(p).name, out_.value[p],
-                    end ? fmt::format(", {} {:.4g} with 95 % confidence", low ? "below" : "above", *end) : ""));
+    out_.findings.push_back(search::found_at_bound(parameter(p).name, out_.value[p], low, end));
   }
 
   void tell_free(std::size_t p) {
@@ -248,7 +246,7 @@ class Intervals {
       return;
     }
     if (!covariance_) return;  // the flat direction has been named
-    out_.warnings.push_back(search::undetermined_text(parameter(p).name, interval));
+    out_.findings.push_back(search::undetermined(parameter(p).name, interval));
   }
 
   Workbench& bench_;

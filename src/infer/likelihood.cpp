@@ -13,11 +13,11 @@ namespace {
 struct LikelihoodDraw {
   double loglik = 0, work = 0;
   std::vector<double> prediction_errors;
-  std::vector<std::string> warnings;
+  std::vector<std::string> one_particle;  // observations at which one carries all the weight
 };
 constexpr auto record_of(const LikelihoodDraw*) {
   return record("likelihood", &LikelihoodDraw::loglik, &LikelihoodDraw::work, &LikelihoodDraw::prediction_errors,
-                &LikelihoodDraw::warnings);
+                &LikelihoodDraw::one_particle);
 }
 }  // namespace
 
@@ -52,8 +52,10 @@ LikelihoodAverage average_likelihood(const Engine& engine, std::span<const doubl
     out.particle_steps += static_cast<std::uint64_t>(r.work);
     for (std::size_t i = 0; i < r.prediction_errors.size(); ++i)
       out.prediction_errors[i] += r.prediction_errors[i] / static_cast<double>(repeats);
-    for (const std::string& w : r.warnings)
-      if (std::ranges::find(out.warnings, w) == out.warnings.end()) out.warnings.push_back(w);
+    for (const std::string& observation : r.one_particle) {
+      Finding f{Finding::Code::one_particle, {{"observation", observation}}};
+      if (std::ranges::find(out.findings, f) == out.findings.end()) out.findings.push_back(std::move(f));
+    }
   }
   out.summary = summarise(std::span<const double>(values));
   if (engine.exact()) out.summary.se = 0;

@@ -137,8 +137,8 @@ Ascent climb(Workbench& bench, const std::string& group, const ChainOptions& opt
     if (round.exploded) {
       if (out.level == highest_level)
         throw NumericalError(
-            fmt::format("the discretised dynamics explode from the start at every level up to {}: start elsewhere with "
-                        "--set, or raise --levels",
+            fmt::format("the discretised dynamics explode from the start at every level up to {}: start elsewhere, or "
+                        "take finer steps",
                         highest_level));
       ++out.level;
       bench.observer.message(fmt::format("the dynamics explode; level {}", out.level));

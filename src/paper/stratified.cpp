@@ -301,13 +301,13 @@ class Main {
                            {mean.begin(), mean.end()},
                            {sd.begin(), sd.end()},
                            static_cast<std::uint64_t>(s.particle_steps)});
-      add_tail_warning(s, out.warnings);
+      add_tail_finding(s, out.findings);
     }
     return out;
   }
 
   // One replicate that makes up half of a cell's variance leaves its standard error in doubt.
-  void add_tail_warning(const Stratum& s, std::vector<std::string>& warnings) const {
+  void add_tail_finding(const Stratum& s, Findings& findings) const {
     if (s.count < 20) return;
     const VectorXd sd = s.sd(), mean = s.mean(shares());
     for (Index p = 0; p < sd.size(); ++p) {
@@ -315,11 +315,11 @@ class Main {
       for (const auto& round : s.rounds)
         for (const VectorXd& d : round) largest = std::max(largest, std::pow(d[p] - mean[p], 2));
       if (largest > 0.5 * sd[p] * sd[p] * static_cast<double>(s.count - 1))
-        warnings.push_back(
-            fmt::format("heavy tails: one of {} replicates of cell (level {}, p {}) makes up more than half of the "
-                        "variance of '{}'; "
-                        "its Monte Carlo error is uncertain",
-                        s.count, s.level, s.p, bench_.model().parameters()[static_cast<std::size_t>(p)].name));
+        findings.push_back({Finding::Code::heavy_tails,
+                            {{"parameter", bench_.model().parameters()[static_cast<std::size_t>(p)].name},
+                             {"count", s.count},
+                             {"level", s.level},
+                             {"p", s.p}}});
     }
   }
 

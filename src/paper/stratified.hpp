@@ -11,6 +11,7 @@
 // left.
 #pragma once
 
+#include "mckean/finding.hpp"
 #include "paper/multilevel.hpp"
 #include "paper/probe.hpp"
 
@@ -32,7 +33,7 @@ struct StratifiedResult {
   std::uint64_t particle_steps = 0;
   std::size_t replicates = 0, reprojections = 0;
   bool out_of_time = false;
-  std::vector<std::string> warnings;
+  Findings findings;
 };
 
 // Of a cell.

@@ -84,7 +84,7 @@ class Study {
       to.push_back(std::move(found));
     }
     out.exact = extrapolated(exact);
-    out.warnings = warnings_;
+    for (const Finding& f : findings_) out.warnings.push_back(to_text(f));
     if (failed > 0) out.warnings.push_back(fmt::format("{} stratified fits had no answer and are left out", failed));
     return out;
   }
@@ -95,7 +95,7 @@ class Study {
     o.seed = seed_of(seed_, "paper");
     o.chain.start = problem_.model().start_values();
     Workbench bench{problem_, runner_, observer, seed_};
-    precondition(bench, o, warnings_);
+    precondition(bench, o, findings_);
     return o;
   }
 
@@ -222,7 +222,7 @@ class Study {
   const ParticleProblem& problem_;
   std::uint64_t seed_;
   TaskRunner& runner_;
-  std::vector<std::string> warnings_;
+  Findings findings_;
   EstimatorOptions options_;
   MultilevelEstimator paper_, single_;
 };

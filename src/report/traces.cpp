@@ -77,8 +77,8 @@ Recipe recipe(const Context& c, const CellDraws& cell) {
     return out;
   }
   EstimatorOptions settings = given.replicated;
-  std::vector<std::string> warnings;
-  precondition(bench, settings, warnings);
+  Findings findings;
+  precondition(bench, settings, findings);
   const MultilevelEstimator estimator(c.problem, settings);
   out.chain = estimator.chain_options(cell.level);
   out.length = estimator.iterations(cell.p), out.half = cell.p > 0 ? estimator.iterations(cell.p - 1) : 0;

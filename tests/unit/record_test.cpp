@@ -135,6 +135,7 @@ TEST(Record, ARowOfAnotherKindIsRefused) {
   EXPECT_THROW(unpack<Everything>(pack(part), kTask), RunError);
   EXPECT_THROW(unpack<Swapped>(pack(part), kTask), RunError);
   EXPECT_THROW(unpack<Renamed>(pack(part), kTask), RunError);
+  EXPECT_THROW(unpack<Swapped>(pack(Part{}), kTask), RunError);  // where the numbers alone would do
   try {
     unpack<Part>(std::vector<double>{1, 2, 3}, kTask);
     FAIL() << "a row without a signature was read";
