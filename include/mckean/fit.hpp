@@ -102,7 +102,7 @@ struct FitResult {
   std::size_t particles = 0, law_particles = 0, iterations = 0;  // at the highest level
   std::optional<LikelihoodSummary> loglik;                       // at the estimate
   std::uint64_t particle_steps = 0;
-  std::vector<std::string> warnings;
+  Findings findings;
 };
 
 // Throws InputError, NumericalError, and Stopped where the runner was asked to stop and there is nothing to tell yet.

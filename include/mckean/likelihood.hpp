@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mckean/engine.hpp"
+#include "mckean/finding.hpp"
 #include "mckean/tasks.hpp"
 
 namespace mckean {
@@ -17,7 +18,7 @@ LikelihoodSummary summarise(std::span<const double> log_values);
 struct LikelihoodAverage {
   LikelihoodSummary summary;
   std::uint64_t particle_steps = 0;
-  std::vector<std::string> warnings;      // of all estimates, each once
+  Findings findings;                      // of all estimates, each once
   std::vector<double> prediction_errors;  // their means
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/advice.hpp"
 #include "cli/command.hpp"
 #include "cli/exact_answer.hpp"
 #include "cli/running.hpp"
@@ -40,9 +41,10 @@ void run_loglik(const Arguments& o, World& world) {
   AverageOptions options{.seed = o.seed, .repeats = o.repeats};
   options.request.effort = effort;
   const std::vector<double> theta = model.start_values();
-  const auto [summary, steps, warnings, none] =
+  const auto [summary, steps, findings, none] =
       without_store(world, o, [&](Run& run) { return average_likelihood(*engine, theta, options, run.runner()); });
   if (!world.first()) return;
+  const std::vector<std::string> warnings = warning_texts(findings);
   for (std::size_t i = 0; i < std::min(warnings.size(), kShown); ++i)
     fmt::print(stderr, "mckean: warning: {}\n", warnings[i]);
   if (warnings.size() > kShown)
@@ -63,7 +65,8 @@ void run_loglik(const Arguments& o, World& world) {
                        {"seconds", clock.seconds()},
                        {"particle_steps", steps},
                        {"parameters", parameters_json(model, theta)},
-                       {"warnings", warnings}});
+                       {"warnings", warnings},
+                       {"findings", findings_json(findings)}});
   }
   fmt::print("log-likelihood  {:.6f}", summary.value);
   if (summary.se) fmt::print("  (standard error {:.2g})", *summary.se);

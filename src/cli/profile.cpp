@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/advice.hpp"
 #include "cli/chain_options.hpp"
 #include "cli/command.hpp"
 #include "cli/plot.hpp"
@@ -93,7 +94,8 @@ std::string to_csv(const Model& model, const ProfileOptions& options, const Prof
   return text;
 }
 
-Json to_json(const Arguments& o, const Model& model, const ProfileOptions& options, const Profile& profile) {
+Json to_json(const Arguments& o, const Model& model, const ProfileOptions& options, const Profile& profile,
+             const std::vector<std::string>& warnings) {
   const auto maybe = [](const std::optional<double>& v) { return v ? Json(*v) : Json(nullptr); };
   Json points = Json::array();
   for (const ProfilePoint& point : profile.points)
@@ -115,7 +117,8 @@ Json to_json(const Arguments& o, const Model& model, const ProfileOptions& optio
           {"level", profile.level},
           {"seed", o.seed},
           {"particle_steps", profile.particle_steps},
-          {"warnings", profile.warnings}};
+          {"warnings", warnings},
+          {"findings", findings_json(profile.findings)}};
 }
 
 void print_table(const Model& model, const ProfileOptions& options, const Profile& profile) {
@@ -176,11 +179,12 @@ void run_profile(const Arguments& o, World& world) {
   Profile found =
       without_store(world, o, [&](Run& run) { return profile(problem, options, run.runner(), run.observer()); });
   if (!world.first()) return;
-  if (options.method == ProfileOptions::Method::quadrature) warn_of_unused(o, found.warnings);
-  for (const auto& w : found.warnings) fmt::print(stderr, "mckean: warning: {}\n", w);
+  std::vector<std::string> warnings = warning_texts(found.findings);
+  if (options.method == ProfileOptions::Method::quadrature) warn_of_unused(o, warnings);
+  for (const auto& w : warnings) fmt::print(stderr, "mckean: warning: {}\n", w);
   if (!o.out.empty()) write_file(o.out, to_csv(model, options, found));
   if (o.json) {
-    Json json = to_json(o, model, options, found);
+    Json json = to_json(o, model, options, found, warnings);
     json["seconds"] = clock.seconds();
     if (!o.out.empty()) json["out"] = o.out;
     return print_json(json);

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "cli/advice.hpp"
 #include "cli/chain_options.hpp"
 #include "cli/command.hpp"
 #include "run/run_input.hpp"
@@ -63,7 +64,8 @@ Json covariance_json(const FitResult& r) {
 // In continuous time those that were extrapolated.
 Json levels_json(const FitResult& r) { return r.highest == kContinuous ? Json::array() : Json{r.lowest, r.highest}; }
 
-Json to_json(const Model& model, const Arguments& s, const FitResult& r, double seconds) {
+Json to_json(const Model& model, const Arguments& s, const FitResult& r, const std::vector<std::string>& warnings,
+             double seconds) {
   Json maxima = Json::array();
   for (const LocalMaximum& m : r.maxima)
     maxima.push_back({{"loglik", m.loglik}, {"estimate", parameters_json(model, m.theta)}});
@@ -85,7 +87,8 @@ Json to_json(const Model& model, const Arguments& s, const FitResult& r, double 
               {"evaluations", positive(r.evaluations)},
               {"iterations", r.iterations},
               {"reprojections", r.reprojections},
-              {"warnings", r.warnings}};
+              {"warnings", warnings},
+              {"findings", findings_json(r.findings)}};
   if (r.loglik) {
     const auto k = static_cast<double>(model.parameters().size());
     out["loglik"] = {{"value", r.loglik->value}, {"se", maybe(r.loglik->se)}};
@@ -164,12 +167,13 @@ void run_fit(World& world, Run& run, bool json) {
     tell_stop(true);
     throw;
   }
+  std::vector<std::string> warnings = warning_texts(result.findings);
   if (result.exact && s.engine == "auto" && s.tolerance > 0)
-    result.warnings.push_back(fmt::format("--tolerance is for particles; the answer of {} is exact", result.engine));
-  const Json out = to_json(model, s, result, run.seconds());
+    warnings.push_back(fmt::format("--tolerance is for particles; the answer of {} is exact", result.engine));
+  const Json out = to_json(model, s, result, warnings, run.seconds());
   if (!result.stopped) run.finish(text_of(out));
   if (world.first()) {
-    for (const auto& w : result.warnings) fmt::print(stderr, "mckean: warning: {}\n", w);
+    for (const auto& w : warnings) fmt::print(stderr, "mckean: warning: {}\n", w);
     if (json)
       print_json(out);
     else

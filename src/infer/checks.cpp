@@ -44,22 +44,16 @@ Worst worst(const Model& model, const Bias& bias, const VectorXd& se) {
 }
 }  // namespace
 
-std::vector<bool> determined(const Model& model, const Pilot& pilot, std::vector<std::string>& warnings) {
+std::vector<bool> determined(const Model& model, const Pilot& pilot, Findings& findings) {
   std::vector<bool> known(model.parameters().size(), true);
   for (std::size_t p = 0; p < known.size(); ++p) {
     if (pilot.fixed[p]) {
       known[p] = false;
-      warnings.push_back(fmt::format(
-          "bound active: '{}' ran into its bound, where it was held; it has no standard error, and those of the other "
-          "parameters are given its value",
-          model.parameters()[p].name));
+      findings.push_back({Finding::Code::bound_active, {{"parameter", model.parameters()[p].name}}});
     }
   }
   for (const VectorXd& direction : pilot.maximum.undetermined) {
-    warnings.push_back(fmt::format(
-        "not identified: the data do not determine the combination {}; the parameters in it keep about the values from "
-        "which they started and have no standard errors",
-        combination(model, direction)));
+    findings.push_back({Finding::Code::not_identified, {{"direction", combination(model, direction)}}});
     for (std::size_t p = 0; p < known.size(); ++p)
       if (std::abs(direction[static_cast<Index>(p)]) > 0.05 * direction.cwiseAbs().maxCoeff()) known[p] = false;
   }
@@ -81,7 +75,7 @@ LikelihoodAverage likelihood_at(Workbench& bench, const std::string& group, int 
   return out;
 }
 
-void check_predictions(const Data& data, const std::vector<double>& z, std::vector<std::string>& warnings) {
+void check_predictions(const Data& data, const std::vector<double>& z, Findings& findings) {
   constexpr double kFar = 5;
   constexpr std::size_t kMostNamed = 3;
   std::size_t i = 0, far = 0;
@@ -93,57 +87,45 @@ void check_predictions(const Data& data, const std::vector<double>& z, std::vect
         const double e = z[i++];
         if (std::isnan(e)) continue;
         if (std::abs(e) > kFar && ++far <= kMostNamed)
-          warnings.push_back(fmt::format(
-              "the fitted model does not explain {}:{}: {} = {:.6g} at t = {:.6g} is {:.1f} standard deviations from "
-              "its prediction",
-              data.source, s.lines[row], data.columns[c],
-              data.value(static_cast<std::size_t>(&s - data.series.data()), row, c), s.times[row], e));
+          findings.push_back({Finding::Code::unexplained,
+                              {{"where", fmt::format("{}:{}", data.source, s.lines[row])},
+                               {"column", data.columns[c]},
+                               {"value", data.value(static_cast<std::size_t>(&s - data.series.data()), row, c)},
+                               {"t", s.times[row]},
+                               {"sd", e}}});
         sum += e, squares += e * e, ++n;
         if (!std::isnan(before[c])) products += e * before[c], ++pairs;
         before[c] = e;
       }
   }
-  if (far > kMostNamed)
-    warnings.push_back(
-        fmt::format("{} observations in all are more than {} standard deviations from their predictions", far, kFar));
+  if (far > kMostNamed) findings.push_back({Finding::Code::many_unexplained, {{"count", far}, {"sd", kFar}}});
   if (n < 5) return;
   // Under the model the errors are nearly independent with mean 0 and variance 1; false alarms about 1 in 10 000.
   const double mean = sum / n, variance = squares / n, correlation = pairs > 0 ? products / pairs / variance : 0;
-  if (std::abs(mean) * std::sqrt(n) > 4)
-    warnings.push_back(fmt::format(
-        "one-step predictions of the fitted model err on one side: on average by {:.2f} standard deviations", mean));
+  if (std::abs(mean) * std::sqrt(n) > 4) findings.push_back({Finding::Code::one_sided_predictions, {{"mean", mean}}});
   if (std::abs(variance - 1) > 4 * std::sqrt(2 / n))
-    warnings.push_back(
-        fmt::format("the fitted model does not explain the spread of the data: errors of one-step predictions have "
-                    "{:.2g} times the predicted variance",
-                    variance));
+    findings.push_back({Finding::Code::spread_of_predictions, {{"ratio", variance}}});
   if (pairs > 0 && std::abs(correlation) * std::sqrt(pairs) > 4)
-    warnings.push_back(
-        fmt::format("the fitted model does not explain how the data follow each other: successive errors of one-step "
-                    "predictions have correlation {:.2f}",
-                    correlation));
+    findings.push_back({Finding::Code::correlated_predictions, {{"correlation", correlation}}});
 }
 
 void check(Workbench& bench, const Pilot& pilot, const StratifiedResult& found, FitResult& out) {
   const Model& model = bench.model();
   const MatrixXd& w = pilot.maximum.whitening;
   const VectorXd se = (w * w.transpose()).diagonal().cwiseSqrt();
-  if (!pilot.arrived || !pilot.maximum.converged)
-    out.warnings.push_back(
-        "not converged: the search for the maximum had not come to rest; try other starts with --set, or --starts");
+  if (!pilot.arrived || !pilot.maximum.converged) out.findings.push_back({Finding::Code::ascent_not_at_rest});
   if (w.cols() > 0 && pilot.maximum.converged && pilot.maximum.relative_error > 0.15)
-    out.warnings.push_back(
-        fmt::format("the standard errors are known to {:.0f} % only", 100 * pilot.maximum.relative_error));
+    out.findings.push_back(
+        {Finding::Code::standard_errors_uncertain, {{"percent", 100 * pilot.maximum.relative_error}}});
   // The pilot's estimate errs by its own Monte Carlo error; beyond that the two phases must agree.
   for (Index p = 0; p < se.size(); ++p) {
     if (!(se[p] > 0)) continue;
     const double moved = std::abs(found.u[p] - pilot.plan.centre[p]);
     const double error = std::sqrt(pilot.maximum.u_error(p, p) + found.mc_se[p] * found.mc_se[p]);
     if (moved > 4 * error && moved > 0.5 * se[p])
-      out.warnings.push_back(
-          fmt::format("pilot and main phase disagree on '{}' by {:.2g} standard errors: the likelihood may be "
-                      "far from quadratic, or the chains have not converged; compare with another --seed",
-                      model.parameters()[static_cast<std::size_t>(p)].name, moved / se[p]));
+      out.findings.push_back(
+          {Finding::Code::phases_disagree,
+           {{"parameter", model.parameters()[static_cast<std::size_t>(p)].name}, {"shift", moved / se[p]}}});
   }
   if (w.cols() > 0 && pilot.maximum.converged) {
     const Place place{found.u, pilot.plan.highest, pilot.plan.chains.back()};
@@ -152,23 +134,21 @@ void check(Workbench& bench, const Pilot& pilot, const StratifiedResult& found, 
     const Biases left =
         biases(bench, "final bias ", place, pilot.maximum, std::nullopt, found.mc_se.cwiseAbs2().asDiagonal(),
                static_cast<std::size_t>(std::clamp(30 * v, 64.0, 2000.0)));
-    const auto tell = [&](const Bias& bias, const char* what, const char* advice) {
+    const auto tell = [&](const Bias& bias, Finding::Code code) {
       const Worst most = worst(model, bias, se);
       if (most.shift > 0.1 + 2 * most.error)
-        out.warnings.push_back(
-            fmt::format("{} is not negligible: it moves '{}' by about {:.2f} ± {:.2f} standard errors; {}", what,
-                        most.name, most.shift, most.error, advice));
+        out.findings.push_back({code, {{"parameter", most.name}, {"shift", most.shift}, {"error", most.error}}});
     };
-    tell(left.discretisation, "discretisation bias", "raise --levels");
-    tell(left.law, "the bias of a law of finitely many particles", "raise --law-particles");
+    tell(left.discretisation, Finding::Code::discretisation_bias);
+    tell(left.law, Finding::Code::law_bias);
   }
   try {
     const LikelihoodAverage at = likelihood_at(bench, "", pilot.plan.highest, out.value);
     out.loglik = at.summary;
-    if (!at.warnings.empty()) out.warnings.push_back(at.warnings[0]);  // one stands for all
-    check_predictions(bench.problem.data(), at.prediction_errors, out.warnings);
+    if (!at.findings.empty()) out.findings.push_back(at.findings[0]);  // one stands for all
+    check_predictions(bench.problem.data(), at.prediction_errors, out.findings);
   } catch (const NumericalError& e) {
-    out.warnings.push_back(fmt::format("no log-likelihood at the estimate: {}", e.what()));
+    out.findings.push_back({Finding::Code::no_loglik, {{"problem", e.what()}}});
   }
 }
 }  // namespace mckean

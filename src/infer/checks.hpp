@@ -9,10 +9,10 @@ namespace mckean {
 LikelihoodAverage likelihood_at(Workbench&, const std::string& group, int level, const std::vector<double>& theta);
 
 // Observations far from their prediction, and predictions that err in a pattern.
-void check_predictions(const Data&, const std::vector<double>& errors, std::vector<std::string>& warnings);
+void check_predictions(const Data&, const std::vector<double>& errors, Findings&);
 
 // Which parameters the data determine; says which combinations they do not, and which parameters are at a bound.
-std::vector<bool> determined(const Model&, const Pilot&, std::vector<std::string>& warnings);
+std::vector<bool> determined(const Model&, const Pilot&, Findings&);
 
 // After the main phase: likelihood, convergence, remaining biases, observations that the model does not explain.
 void check(Workbench&, const Pilot&, const StratifiedResult&, FitResult&);

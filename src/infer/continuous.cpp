@@ -1,16 +1,25 @@
 #include "infer/continuous.hpp"
 
 #include <cmath>
-#include <map>
 
 #include "infer/richardson.hpp"
 #include "mckean/error.hpp"
+#include "paper/record.hpp"
 
 namespace mckean {
 namespace {
 
 constexpr int kCoarse = 2, kFinest = 9;
 constexpr double kNegligible = 1e-3;  // change of the log-likelihood, and of a score in its standard deviation
+
+struct LevelValue {
+  double loglik = 0, work = 0;
+  std::vector<double> gradient, information;
+};
+constexpr auto record_of(const LevelValue*) {
+  return record("value of a level", &LevelValue::loglik, &LevelValue::work, &LevelValue::gradient,
+                &LevelValue::information);
+}
 
 // Of a score, its standard deviation is the root of the information.
 bool agree(const Evaluation& a, const Evaluation& b) {
@@ -27,25 +36,20 @@ bool agree(const Evaluation& a, const Evaluation& b) {
 ContinuousValue in_continuous_time(const Engine& engine, std::span<const double> theta, Order order,
                                    TaskRunner& runner) {
   double work = 0;
-  // By levels, the dearest first; no more than one thread can be kept busy by a single evaluation.
+  // On several levels, the dearest first.
   const auto at = [&](const std::vector<int>& levels) {
-    std::vector<Evaluation> out(levels.size());
     std::vector<Task> tasks;
-    for (std::uint32_t i = 0; i < levels.size(); ++i)
-      tasks.push_back({"continuous", static_cast<std::uint32_t>(levels[i] + 1)});
-    const auto packed = runner.run(tasks, [&](std::size_t i, std::stop_token stop) {
+    for (const int level : levels) tasks.push_back({"continuous", static_cast<std::uint32_t>(level + 1)});
+    const auto values = run_records(runner, tasks, [&](std::size_t i, std::stop_token stop) {
       const Outcome v = engine.at(theta, order, {}, {.effort = {.level = levels[i]}, .stop = std::move(stop)});
       if (!v) throw NumericalError(v.failure().message);
-      std::vector<double> flat{v->loglik, v->work};
-      flat.insert(flat.end(), v->gradient.begin(), v->gradient.end());
-      flat.insert(flat.end(), v->information.begin(), v->information.end());
-      return flat;
+      return LevelValue{v->loglik, v->work, v->gradient, v->information};
     });
-    const auto n = static_cast<std::ptrdiff_t>(order == Order::value ? 0 : theta.size());
+    std::vector<Evaluation> out(levels.size());
     for (std::size_t i = 0; i < levels.size(); ++i) {
-      out[i].loglik = packed[i][0], work += packed[i][1];
-      out[i].gradient.assign(packed[i].begin() + 2, packed[i].begin() + 2 + n);
-      out[i].information.assign(packed[i].begin() + 2 + n, packed[i].end());
+      out[i].loglik = values[i].loglik, out[i].gradient = values[i].gradient;
+      out[i].information = values[i].information;
+      work += values[i].work;
     }
     return out;
   };

@@ -34,6 +34,11 @@ constexpr double kEvaluations = 50;  // of the likelihood and its derivatives in
 // What the value costs with all first and second derivatives, over the value alone.
 double derivatives(std::size_t parameters) { return static_cast<double>((parameters + 1) * (parameters + 2)) / 2; }
 
+struct ValueCost {
+  std::optional<double> work;  // none where there is no value
+};
+constexpr auto record_of(const ValueCost*) { return record("cost of a value", &ValueCost::work); }
+
 class ExactFit {
  public:
   ExactFit(Workbench& bench, const Engine& engine, const FitPlan& given)
@@ -72,7 +77,7 @@ class ExactFit {
     } catch (const search::OutOfTime&) {
       if (!best_.found())
         throw NumericalError("the time granted was used up before any likelihood was known; grant more");
-      warnings_.emplace_back(kOutOfTime);
+      findings_.push_back({Finding::Code::out_of_time});
     }
     if (!finished) {
       describe(out);
@@ -88,10 +93,10 @@ class ExactFit {
   const Model& model() const { return bench_.model(); }
 
   std::optional<double> expected_work_here() {
-    const double cost = cost_of_value();
-    if (!(cost > 0)) return {};
-    tasks_.set_cost(coarse_, cost, kBearable / (derivatives(model().parameters().size()) * 8));
-    expected_ = cost * derivatives(model().parameters().size()) * kEvaluations;
+    const auto cost = cost_of_value();
+    if (!cost) return {};
+    tasks_.set_cost(coarse_, *cost, kBearable / (derivatives(model().parameters().size()) * 8));
+    expected_ = *cost * derivatives(model().parameters().size()) * kEvaluations;
     return expected_;
   }
 
@@ -104,9 +109,9 @@ class ExactFit {
     out.continuous = continuous_ || level_ == kContinuous;
     out.loglik = LikelihoodSummary{best_.loglik, 0.0};
     out.converged = best_.converged;
-    out.warnings = warnings_;
-    if (!best_.problem.empty()) out.warnings.push_back(best_.problem);
-    if (!best_.converged && best_.problem.empty()) out.warnings.emplace_back("not converged");
+    out.findings = findings_;
+    if (!best_.problem.empty()) out.findings.push_back({Finding::Code::maximum_problem, {{"problem", best_.problem}}});
+    if (!best_.converged && best_.problem.empty()) out.findings.push_back({Finding::Code::not_converged});
   }
 
   // Intervals, and whether the fitted model predicts the data.
@@ -128,19 +133,21 @@ class ExactFit {
     bench_.observer.progress(p);
   }
 
-  // Of one value at the start; -1 where there is none.
-  double cost_of_value() {
+  // Of one value at the start; none where there is none.
+  std::optional<double> cost_of_value() {
     const Task task{fmt::format("quadrature cost level {}", coarse_), 0};
-    return bench_.runner.run(std::span(&task, 1), [&](std::size_t, std::stop_token stop) {
-      Request r = tasks_.at(coarse_, std::move(stop));
-      r.accepts_implausible = false;
-      for (r.effort.temper = 1; r.effort.temper > 1e-5; r.effort.temper /= 4) {
-        const Outcome v = engine_.at(model().start_values(), Order::value, {}, r);
-        if (v) return std::vector<double>{v->work};
-        if (v.failure().code != Failure::Code::implausible) break;
-      }
-      return std::vector<double>{-1};
-    })[0][0];
+    return run_records(bench_.runner, std::span(&task, 1),
+                       [&](std::size_t, std::stop_token stop) {
+                         Request r = tasks_.at(coarse_, std::move(stop));
+                         r.accepts_implausible = false;
+                         for (r.effort.temper = 1; r.effort.temper > 1e-5; r.effort.temper /= 4) {
+                           const Outcome v = engine_.at(model().start_values(), Order::value, {}, r);
+                           if (v) return ValueCost{v->work};
+                           if (v.failure().code != Failure::Code::implausible) break;
+                         }
+                         return ValueCost{};
+                       })[0]
+        .work;
   }
 
   std::vector<double> start(std::size_t k) const {
@@ -207,15 +214,15 @@ class ExactFit {
       const double cost = expected_ * std::exp2(1.5 * (level_ + 1 - kCoarse)) / 4;
       if (cost > kBearable && shift <= kMuch) return;
       if (cost > 4 * kBearable) {
-        warnings_.push_back(fmt::format(
-            "Euler's steps still matter: level {} moves the maximum by {:.2f} standard errors", level_ + 1, shift));
+        findings_.push_back({Finding::Code::level_matters, {{"level", level_ + 1}, {"shift", shift}}});
         return;
       }
       const ExactMaximum before = best_;
       climb("maximum", level_ + 1);
       if (!best_.found()) {
         best_ = before;
-        warnings_.push_back(fmt::format("level {} has no maximum that could be found", level_--));
+        findings_.push_back({Finding::Code::level_without_maximum, {{"level", level_}}});
+        --level_;
         return;
       }
     }
@@ -227,13 +234,13 @@ class ExactFit {
     const auto found =
         extrapolate(tasks_, best_, {.lowest = std::max(level_ - 1, 0), .highest = kHighest, .held = held_});
     if (!found) {
-      warnings_.push_back(fmt::format("the answer is that of level {}: levels could not be extrapolated", level_));
+      findings_.push_back({Finding::Code::not_extrapolated, {{"level", level_}}});
       return;
     }
     best_ = found->maximum, lowest_ = found->lowest, highest_ = found->highest, continuous_ = true;
     if (found->doubt > kMoves)
-      warnings_.push_back(fmt::format("extrapolations from levels {} and {} differ by {:.2f} standard errors",
-                                      lowest_ - 1, lowest_, found->doubt));
+      findings_.push_back({Finding::Code::extrapolations_differ,
+                           {{"lower", lowest_ - 1}, {"upper", lowest_}, {"shift", found->doubt}}});
   }
 
   // The maximum of a level from the best so far; parameters that run into a bound are held there.
@@ -278,8 +285,8 @@ class ExactFit {
                               [&](const LocalMaximum& known) { return std::abs(known.loglik - m.loglik) < 1e-6; }))
         continue;
       out.maxima.push_back({m.theta, m.loglik});
-      out.warnings.push_back(fmt::format("another maximum of comparable likelihood is at {}, log-likelihood {:.6g}",
-                                         to_text(model().parameters(), m.theta), m.loglik));
+      out.findings.push_back(
+          {Finding::Code::another_maximum, {{"place", to_text(model().parameters(), m.theta)}, {"loglik", m.loglik}}});
     }
   }
 
@@ -288,7 +295,7 @@ class ExactFit {
     for (std::size_t p = 0; p < out.value.size(); ++p) {
       const Interval& i = out.intervals[p];
       if (i.lower.value_or(out.value[p]) <= out.value[p] && i.upper.value_or(out.value[p]) >= out.value[p]) continue;
-      out.warnings.push_back(fmt::format("the interval of '{}' could not be found", model().parameters()[p].name));
+      out.findings.push_back({Finding::Code::no_interval, {{"parameter", model().parameters()[p].name}}});
       out.intervals[p] = {};
       out.converged = false;
     }
@@ -302,9 +309,9 @@ class ExactFit {
     try {
       check_predictions(bench_.problem.data(),
                         average_likelihood(engine_, best_.theta, options, bench_.runner).prediction_errors,
-                        out.warnings);
+                        out.findings);
     } catch (const NumericalError& e) {
-      out.warnings.push_back(fmt::format("predictions could not be checked: {}", e.what()));
+      out.findings.push_back({Finding::Code::predictions_unchecked, {{"problem", e.what()}}});
     }
   }
 
@@ -328,7 +335,7 @@ class ExactFit {
   ExactMaximum sketch_;  // the maximum of a level on which ends of intervals are cheap to find
   int sketch_level_ = kCoarse;
   double expected_ = 0;
-  std::vector<std::string> warnings_;
+  Findings findings_;
 };
 }  // namespace
 

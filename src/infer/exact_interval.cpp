@@ -140,6 +140,13 @@ std::optional<MatrixXd> covariance_of(const Model& model, const ExactMaximum& be
   return out;
 }
 
+// An end of an interval; none where the profile does not fall far enough.
+struct FoundEnd {
+  std::optional<double> value;
+  double work = 0;
+};
+constexpr auto record_of(const FoundEnd*) { return record("end of an interval", &FoundEnd::value, &FoundEnd::work); }
+
 class Intervals {
  public:
   Intervals(Workbench& bench, ExactTasks& tasks, const ExactTop& top, FitResult& out)
@@ -179,12 +186,12 @@ class Intervals {
                        : std::max(1.0, std::abs(parameter(p).unconstrained(top_.best.theta[p])));
   }
 
-  // One task for each end: its value, or NaN where there is none.
+  // One task for each end.
   struct End {
     std::size_t parameter;
     bool upper;
   };
-  std::optional<double> find(const End& e, const std::stop_token& stop, double& work) const {
+  FoundEnd find(const End& e, const std::stop_token& stop) const {
     const std::size_t p = e.parameter;
     Side side(tasks_.engine(), tasks_.at(top_.sketch_level, stop), tasks_.at(finer_level(), stop),
               {top_.sketch, top_.held, p, e.upper == rising(p) ? 1 : -1});
@@ -199,8 +206,7 @@ class Intervals {
     } else {
       out = side.end(kFallOfInterval, plain);
     }
-    work = side.work();
-    return out;
+    return {out, side.work()};
   }
 
   void find_ends() {
@@ -211,16 +217,12 @@ class Intervals {
     std::vector<Task> tasks;
     for (std::uint32_t i = 0; i < ends.size(); ++i) tasks.push_back({named_at("quadrature end", top_.best.theta), i});
     tasks_.check_time();
-    const auto results = bench_.runner.run(tasks, [&](std::size_t i, const std::stop_token& stop) {
-      double work = 0;
-      const auto at = find(ends[i], stop, work);
-      return std::vector<double>{at.value_or(std::nan("")), work};
-    });
+    const auto results = run_records(bench_.runner, tasks,
+                                     [&](std::size_t i, const std::stop_token& stop) { return find(ends[i], stop); });
     for (std::size_t i = 0; i < ends.size(); ++i) {
-      bench_.particle_steps += static_cast<std::uint64_t>(results[i][1]);
-      if (std::isnan(results[i][0])) continue;
+      bench_.particle_steps += static_cast<std::uint64_t>(results[i].work);
       Interval& interval = out_.intervals[ends[i].parameter];
-      (ends[i].upper ? interval.upper : interval.lower) = results[i][0];
+      (ends[i].upper ? interval.upper : interval.lower) = results[i].value;
     }
   }
 
@@ -233,9 +235,7 @@ class Intervals {
     interval.at_bound = low ? AtBound::lower : AtBound::upper;
     out_.value[p] = low ? parameter(p).lower : parameter(p).upper;
     (low ? interval.lower : interval.upper) = out_.value[p];
-    out_.warnings.push_back(
-        fmt::format("{}: at its bound {:.6g}{}", parameter(p).name, out_.value[p],
-                    end ? fmt::format(", {} {:.4g} with 95 % confidence", low ? "below" : "above", *end) : ""));
+    out_.findings.push_back(search::found_at_bound(parameter(p).name, out_.value[p], low, end));
   }
 
   void tell_free(std::size_t p) {
@@ -249,7 +249,7 @@ class Intervals {
       return;
     }
     if (!covariance_) return;  // the flat direction has been named
-    out_.warnings.push_back(search::undetermined_text(parameter(p).name, interval));
+    out_.findings.push_back(search::undetermined(parameter(p).name, interval));
   }
 
   Workbench& bench_;

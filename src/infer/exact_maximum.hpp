@@ -21,16 +21,25 @@ struct ExactMaximum {
   bool converged = false;       // also where the likelihood is flat along some direction, which `problem` then names
   std::optional<std::size_t> at_bound;
   std::string problem;  // why it is not converged; with an empty θ why there is no likelihood at the start
+  double work = 0;      // of all evaluations
   bool found() const { return !theta.empty(); }
 };
+constexpr auto record_of(const ExactMaximum*) {
+  return record("exact maximum", &ExactMaximum::theta, &ExactMaximum::loglik, &ExactMaximum::information,
+                &ExactMaximum::converged, &ExactMaximum::at_bound, &ExactMaximum::problem, &ExactMaximum::work);
+}
 
 // The likelihood at a point with its derivatives, or nothing.
 struct ExactValue {
   double loglik = 0;
   Eigen::VectorXd gradient;
   Eigen::MatrixXd information;
+  double work = 0;
   bool found() const { return gradient.size() > 0; }
 };
+constexpr auto record_of(const ExactValue*) {
+  return record("exact value", &ExactValue::loglik, &ExactValue::gradient, &ExactValue::information, &ExactValue::work);
+}
 
 class ExactTasks {
  public:

@@ -33,35 +33,19 @@ std::size_t observed_values(const Data& data) {
 }
 
 // The observed information at an estimate of `paper` or `single`, by Louis' identity.
-std::vector<Interval> intervals_at(Workbench& bench, const Place& place, std::vector<std::string>& warnings) {
+std::vector<Interval> intervals_at(Workbench& bench, const Place& place, Findings& findings) {
   const std::vector<bool> none(static_cast<std::size_t>(place.u.size()), false), all(none.size(), true);
   const auto theta = natural(bench.model().parameters(), place.u);
   const Probe p =
       probe(bench, "information", std::span(&place, 1), {.chains = 8, .iterations = 60, .curvature = true})[0];
   if (!p.found) {
-    warnings.push_back(fmt::format("no standard errors: the information at the estimate has no value; {}", p.problem));
+    findings.push_back({Finding::Code::no_information, {{"problem", p.problem}}});
     return intervals(bench.model(), theta, {}, none);
   }
   const auto covariance = inverse_if_positive(p.louis);
   if (covariance) return intervals(bench.model(), theta, *covariance, all);
-  warnings.push_back(
-      "the observed information is not positive definite at the estimate: the estimate is not at a maximum, or some "
-      "combination of the parameters is not determined; no standard errors");
+  findings.push_back({Finding::Code::not_positive_definite});
   return intervals(bench.model(), theta, {}, none);
-}
-
-std::vector<double> flat(const Replicate& r) {
-  std::vector<double> out{static_cast<double>(r.level), static_cast<double>(r.p), static_cast<double>(r.particle_steps),
-                          static_cast<double>(r.reprojections)};
-  out.insert(out.end(), r.difference.begin(), r.difference.end());
-  out.insert(out.end(), r.estimate.begin(), r.estimate.end());
-  return out;
-}
-
-Replicate replicate(const std::vector<double>& v) {
-  const auto n = static_cast<std::ptrdiff_t>((v.size() - 4) / 2);
-  return {static_cast<int>(v[0]),       static_cast<int>(v[1]),           {v.begin() + 4, v.begin() + 4 + n},
-          {v.begin() + 4 + n, v.end()}, static_cast<std::uint64_t>(v[2]), static_cast<std::size_t>(v[3])};
 }
 
 // Replicates, of which there are n, that a Monte Carlo error below the tolerance takes; at most four times as many at
@@ -94,7 +78,7 @@ FitResult fit_replicated(Workbench& bench, const FitPlan& given) {
     return replicated_place(bench.problem, settings, level, theta);
   };
   out.estimator = given.estimator == Estimator::paper ? "paper" : "single";
-  precondition(bench, settings, out.warnings);
+  precondition(bench, settings, out.findings);
   const MultilevelEstimator estimator(bench.problem, settings);
   std::vector<Replicate> all;
   EstimateSummary summary;
@@ -107,21 +91,21 @@ FitResult fit_replicated(Workbench& bench, const FitPlan& given) {
       tasks.push_back({"replicate", r, estimator.expected_cost(r)});
       work += tasks.back().cost;
     }
-    for (const auto& v : bench.runner.run(tasks, [&](std::size_t i, std::stop_token stop) {
-           return flat(estimator(tasks[i].index, std::move(stop)));
+    for (Replicate& r : run_records(bench.runner, tasks, [&](std::size_t i, std::stop_token stop) {
+           return estimator(tasks[i].index, std::move(stop));
          }))
-      all.push_back(replicate(v));
+      all.push_back(std::move(r));
     summary = summarise(std::span<const Replicate>(all));
     out_of_time = bench.runner.out_of_time();
     if (!given.replicates && given.tolerance && all.size() == wanted)
       wanted = needed(summary, all.size(), *given.tolerance);
   }
-  if (out_of_time) out.warnings.emplace_back(kOutOfTime), out.converged = false;
+  if (out_of_time) out.findings.push_back({Finding::Code::out_of_time}), out.converged = false;
   for (std::size_t p = 0; p < summary.value.size(); ++p)
     if (!std::isfinite(summary.value[p]) || !std::isfinite(summary.mc_se[p]))
       throw NumericalError(fmt::format(
-          "the replicates of '{}' are too large to be averaged: their chains do not converge; lower --step, or start "
-          "elsewhere with --set",
+          "the replicates of '{}' are too large to be averaged: their chains do not converge; take shorter steps, or "
+          "start elsewhere",
           model.parameters()[p].name));
   bench.particle_steps += summary.particle_steps;
   out.value = summary.value, out.mc_se = summary.mc_se, out.cells = summary.cells;
@@ -130,19 +114,15 @@ FitResult fit_replicated(Workbench& bench, const FitPlan& given) {
   out.intervals.resize(out.value.size());
   for (std::size_t p = 0; p < out.value.size(); ++p)
     if (!model.parameters()[p].contains(out.value[p])) {
-      out.warnings.push_back(fmt::format("the estimate of '{}' lies outside its bounds; take more replicates",
-                                         model.parameters()[p].name));
+      out.findings.push_back({Finding::Code::outside_bounds, {{"parameter", model.parameters()[p].name}}});
       return out;
     }
   const Place top = place(out.highest, out.value);
   out.particles = top.chain.particles, out.law_particles = top.chain.law_particles;
-  out.intervals = intervals_at(bench, top, out.warnings);
+  out.intervals = intervals_at(bench, top, out.findings);
   for (std::size_t p = 0; p < out.value.size(); ++p)
     if (out.mc_se[p] > out.intervals[p].std_error.value_or(out.mc_se[p]))
-      out.warnings.push_back(
-          fmt::format("the Monte Carlo error of '{}' exceeds its standard error, and its interval does not contain it; "
-                      "take more replicates, or --estimator stratified",
-                      model.parameters()[p].name));
+      out.findings.push_back({Finding::Code::monte_carlo_error_exceeds, {{"parameter", model.parameters()[p].name}}});
   return out;
 }
 
@@ -158,10 +138,10 @@ std::vector<double> another_start(const Model& model, const std::vector<double>&
 }
 
 // Pilots from all starts; the one with the highest likelihood, and a warning where others ended elsewhere.
-Pilot best_pilot(Workbench& bench, const FitPlan& given, std::vector<std::string>& warnings) {
+Pilot best_pilot(Workbench& bench, const FitPlan& given, Findings& findings) {
   std::vector<Pilot> pilots;
   std::vector<LikelihoodSummary> likelihoods;
-  std::vector<std::string> failures;
+  Findings failures;
   for (std::size_t k = 0; k < given.starts; ++k) {
     PilotOptions o = given.pilot;
     if (k > 0) o.chain.start = another_start(bench.model(), o.chain.start, bench.seed, k);
@@ -174,22 +154,22 @@ Pilot best_pilot(Workbench& bench, const FitPlan& given, std::vector<std::string
                                 .summary);
       pilots.push_back(std::move(pilot));
     } catch (const NumericalError& e) {
-      failures.push_back(fmt::format("start {} failed: {}", k + 1, e.what()));
+      failures.push_back({Finding::Code::start_failed, {{"start", k + 1}, {"problem", e.what()}}});
     }
   }
-  if (pilots.empty()) throw NumericalError(failures[0]);
-  warnings.insert(warnings.end(), failures.begin(), failures.end());
+  if (pilots.empty()) throw NumericalError(to_text(failures[0]));
+  findings.insert(findings.end(), failures.begin(), failures.end());
   const auto best = static_cast<std::size_t>(std::ranges::max_element(likelihoods, {}, &LikelihoodSummary::value) -
                                              likelihoods.begin());
   for (std::size_t k = 0; k < pilots.size(); ++k) {
     const VectorXd away = pilots[best].maximum.information * (pilots[k].maximum.u - pilots[best].maximum.u);
     const double distance = std::sqrt(std::max(0.0, away.dot(pilots[k].maximum.u - pilots[best].maximum.u)));
     if (distance > 3)
-      warnings.push_back(
-          fmt::format("another maximum, or no convergence: a start ended at {}, log-likelihood {:.6g} "
-                      "(at the one reported {:.6g})",
-                      to_text(bench.model().parameters(), natural(bench.model().parameters(), pilots[k].maximum.u)),
-                      likelihoods[k].value, likelihoods[best].value));
+      findings.push_back(
+          {Finding::Code::another_end,
+           {{"place", to_text(bench.model().parameters(), natural(bench.model().parameters(), pilots[k].maximum.u))},
+            {"loglik", likelihoods[k].value},
+            {"best", likelihoods[best].value}}});
   }
   return std::move(pilots[best]);
 }
@@ -219,11 +199,11 @@ FitResult fit_stratified(Workbench& bench, const FitPlan& given) {
   const Model& model = bench.model();
   FitResult out;
   out.estimator = "stratified";
-  Pilot pilot = best_pilot(bench, given, out.warnings);
-  out.warnings.insert(out.warnings.end(), pilot.warnings.begin(), pilot.warnings.end());
+  Pilot pilot = best_pilot(bench, given, out.findings);
+  out.findings.insert(out.findings.end(), pilot.findings.begin(), pilot.findings.end());
   const MatrixXd covariance = pilot.maximum.whitening * pilot.maximum.whitening.transpose();
   const VectorXd se = covariance.diagonal().cwiseSqrt();
-  std::vector<bool> known = determined(model, pilot, out.warnings);
+  std::vector<bool> known = determined(model, pilot, out.findings);
 
   StratifiedPlan& plan = pilot.plan;
   plan.replicates = given.replicates;
@@ -238,7 +218,7 @@ FitResult fit_stratified(Workbench& bench, const FitPlan& given) {
     if (se[p] > 0) plan.target[p] = given.tolerance ? *given.tolerance / slope[p] : kShareOfError * se[p];
   tell(bench, pilot);
   const StratifiedResult found = estimate(bench, plan);
-  out.warnings.insert(out.warnings.end(), found.warnings.begin(), found.warnings.end());
+  out.findings.insert(out.findings.end(), found.findings.begin(), found.findings.end());
   out.value = natural(model.parameters(), found.u);
   const VectorXd at = slopes(model.parameters(), found.u).cwiseAbs().cwiseProduct(found.mc_se);
   out.mc_se.assign(at.begin(), at.end());
@@ -247,7 +227,7 @@ FitResult fit_stratified(Workbench& bench, const FitPlan& given) {
   out.lowest = plan.lowest, out.highest = plan.highest, out.iterations = plan.lengths[0];
   out.particles = plan.chains.back().particles, out.law_particles = plan.chains.back().law_particles;
   out.intervals = intervals(model, out.value, covariance, known);
-  if (found.out_of_time) out.warnings.emplace_back(kOutOfTime);
+  if (found.out_of_time) out.findings.push_back({Finding::Code::out_of_time});
   out.converged = pilot.arrived && pilot.maximum.converged && !found.out_of_time;
   check(bench, pilot, found, out);
   return out;
@@ -284,14 +264,13 @@ FitResult fit_by_likelihood(Workbench& bench, const FitPlan& given) {
 }
 }  // namespace
 
-void precondition(Workbench& bench, EstimatorOptions& settings, std::vector<std::string>& warnings) {
+void precondition(Workbench& bench, EstimatorOptions& settings, Findings& findings) {
   if (settings.chain.precondition.size() > 0) return;
   const Place start = replicated_place(bench.problem, settings, settings.lowest, settings.chain.start);
-  settings.chain.precondition = complete_data_scale(bench, start.chain, settings.lowest, warnings);
+  settings.chain.precondition = complete_data_scale(bench, start.chain, settings.lowest, findings);
 }
 
-MatrixXd complete_data_scale(Workbench& bench, const ChainOptions& chain, int level,
-                             std::vector<std::string>& warnings) {
+MatrixXd complete_data_scale(Workbench& bench, const ChainOptions& chain, int level, Findings& findings) {
   const Place place{unconstrained(bench.model().parameters(), chain.start), level, chain};
   const Probe p = probe(bench, "scale", std::span(&place, 1), {.chains = 8, .iterations = 10})[0];
   if (!p.found)
@@ -300,11 +279,10 @@ MatrixXd complete_data_scale(Workbench& bench, const ChainOptions& chain, int le
     if (!(p.complete(i, i) > 0))
       throw NumericalError(
           fmt::format("neither dynamics nor observations depend on '{}' at its start; it cannot be estimated: make it "
-                      "a constant, or start elsewhere with --set",
+                      "a constant, or start elsewhere",
                       bench.model().parameters()[static_cast<std::size_t>(i)].name));
   if (const auto inverse = inverse_if_positive(p.complete)) return *inverse;
-  warnings.push_back(
-      "the information at the start is nearly singular: some combination of the parameters is not determined");
+  findings.push_back({Finding::Code::nearly_singular});
   return p.complete.diagonal().cwiseInverse().asDiagonal();
 }
 
@@ -324,12 +302,8 @@ FitResult fit(const ParticleProblem& problem, const FitPlan& given, TaskRunner& 
                                                              : fit_replicated(bench, given);
   const std::size_t values = observed_values(problem.data()), parameters = problem.model().parameters().size();
   if (values < kFew * parameters)
-    out.warnings.push_back(
-        fmt::format("few data: {} observed value{} for {} parameter{}; standard errors and intervals hold for many",
-                    values, values == 1 ? "" : "s", parameters, parameters == 1 ? "" : "s"));
-  if (out.reprojections > 0)
-    out.warnings.push_back(
-        fmt::format("{} times a chain went too far and was returned to the start", out.reprojections));
+    out.findings.push_back({Finding::Code::few_data, {{"values", values}, {"parameters", parameters}}});
+  if (out.reprojections > 0) out.findings.push_back({Finding::Code::reprojections, {{"count", out.reprojections}}});
   out.particle_steps = bench.particle_steps;
   out.parameters = named_parameters(problem.model(), out);
   return out;

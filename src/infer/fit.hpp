@@ -28,17 +28,15 @@ FitPlan plan_fit(const Model&, const FitOptions&);
 // The inverse of the complete-data information at the chain's start, in unconstrained coordinates: steps of its size
 // cannot overshoot. Directions that it does not determine get the inverse of its diagonal, and a warning. Throws
 // NumericalError.
-Eigen::MatrixXd complete_data_scale(Workbench&, const ChainOptions&, int level, std::vector<std::string>& warnings);
+Eigen::MatrixXd complete_data_scale(Workbench&, const ChainOptions&, int level, Findings&);
 
 // Sets the preconditioner of `paper` and `single` to that scale, unless it is given.
-void precondition(Workbench&, EstimatorOptions&, std::vector<std::string>& warnings);
+void precondition(Workbench&, EstimatorOptions&, Findings&);
 
 // 95 % intervals from the covariance of the parameters in unconstrained coordinates, so that they respect bounds; none
 // where not known.
 std::vector<Interval> intervals(const Model&, const std::vector<double>& theta, const Eigen::MatrixXd& covariance,
                                 const std::vector<bool>& known);
-
-inline constexpr const char* kOutOfTime = "the time granted was used up before the end";
 
 // Throws InputError where there are fewer observed values than parameters.
 void require_enough(const Model&, const Data&);

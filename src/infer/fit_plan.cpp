@@ -35,7 +35,7 @@ EstimatorOptions replicated_options(const FitOptions& o, const ChainOptions& cha
 
 PilotOptions pilot_options(const FitOptions& o, const ChainOptions& chain) {
   if (o.unbounded_p)
-    throw InputError("--p-max inf: the stratified estimator has a fixed number of cells; give a number");
+    throw InputError("no largest p: the stratified estimator has a fixed number of cells; give a number");
   PilotOptions out;
   out.levels = o.levels;
   set_rules(o, out);

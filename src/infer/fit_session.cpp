@@ -70,8 +70,9 @@ std::string result_of(const FitResult& r) {
                         {"std_error", known(p.std_error)},
                         {"lower", known(p.lower)},
                         {"upper", known(p.upper)}};
-  return Json{{"estimate", estimate}, {"engine", r.engine}, {"converged", r.converged}, {"warnings", r.warnings}}
-      .dump();
+  Json warnings = Json::array();
+  for (const Finding& f : r.findings) warnings.push_back(to_text(f));
+  return Json{{"estimate", estimate}, {"engine", r.engine}, {"converged", r.converged}, {"warnings", warnings}}.dump();
 }
 }  // namespace
 

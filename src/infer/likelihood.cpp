@@ -8,6 +8,18 @@
 #include "paper/probe.hpp"
 
 namespace mckean {
+namespace {
+
+struct LikelihoodDraw {
+  double loglik = 0, work = 0;
+  std::vector<double> prediction_errors;
+  std::vector<std::string> one_particle;  // observations at which one carries all the weight
+};
+constexpr auto record_of(const LikelihoodDraw*) {
+  return record("likelihood", &LikelihoodDraw::loglik, &LikelihoodDraw::work, &LikelihoodDraw::prediction_errors,
+                &LikelihoodDraw::one_particle);
+}
+}  // namespace
 
 LikelihoodSummary summarise(std::span<const double> log_values) {
   const double largest = *std::ranges::max_element(log_values);
@@ -20,35 +32,29 @@ LikelihoodSummary summarise(std::span<const double> log_values) {
   return out;
 }
 
-// The result of a task: log of the estimate, particle-steps, prediction errors with their number before them, and the
-// warnings, a line each.
 LikelihoodAverage average_likelihood(const Engine& engine, std::span<const double> theta, const AverageOptions& o,
                                      TaskRunner& runner) {
   const std::size_t repeats = engine.exact() ? 1 : o.repeats;
   std::vector<Task> tasks;
   for (std::uint32_t r = 0; r < repeats; ++r) tasks.push_back({named_at(o.group, theta), r});
-  const auto results = runner.run(tasks, [&](std::size_t r, std::stop_token stop) {
+  const auto results = run_records(runner, tasks, [&](std::size_t r, std::stop_token stop) {
     Request request = o.request;
     request.stop = std::move(stop);
     const Outcome l = engine.at(theta, Order::value, {o.seed, static_cast<std::uint32_t>(r)}, request);
     if (!l) throw NumericalError(l.failure().message);
-    std::vector<double> out{l->loglik, l->work, static_cast<double>(l->prediction_errors.size())};
-    out.insert(out.end(), l->prediction_errors.begin(), l->prediction_errors.end());
-    for (const std::string& w : l->warnings) append_text(w + "\n", out);
-    return out;
+    return LikelihoodDraw{l->loglik, l->work, l->prediction_errors, l->warnings};
   });
   LikelihoodAverage out;
   std::vector<double> values;
-  const auto errors = static_cast<std::size_t>(results[0][2]);
-  out.prediction_errors.assign(errors, 0);
-  for (const auto& r : results) {
-    values.push_back(r[0]);
-    out.particle_steps += static_cast<std::uint64_t>(r[1]);
-    for (std::size_t i = 0; i < errors; ++i) out.prediction_errors[i] += r[3 + i] / static_cast<double>(repeats);
-    const std::string text = text_from(r, 3 + errors);
-    for (std::size_t from = 0, end; (end = text.find('\n', from)) != std::string::npos; from = end + 1) {
-      const std::string line = text.substr(from, end - from);
-      if (std::ranges::find(out.warnings, line) == out.warnings.end()) out.warnings.push_back(line);
+  out.prediction_errors.assign(results[0].prediction_errors.size(), 0);
+  for (const LikelihoodDraw& r : results) {
+    values.push_back(r.loglik);
+    out.particle_steps += static_cast<std::uint64_t>(r.work);
+    for (std::size_t i = 0; i < r.prediction_errors.size(); ++i)
+      out.prediction_errors[i] += r.prediction_errors[i] / static_cast<double>(repeats);
+    for (const std::string& observation : r.one_particle) {
+      Finding f{Finding::Code::one_particle, {{"observation", observation}}};
+      if (std::ranges::find(out.findings, f) == out.findings.end()) out.findings.push_back(std::move(f));
     }
   }
   out.summary = summarise(std::span<const double>(values));

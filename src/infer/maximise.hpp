@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "mckean/engine.hpp"
+#include "paper/record.hpp"
 
 namespace mckean {
 
@@ -23,6 +24,10 @@ struct Maximum {
 
   Eigen::VectorXd standard_errors() const;  // empty where the information is not positive definite
 };
+constexpr auto record_of(const Maximum*) {
+  return record("maximum", &Maximum::theta, &Maximum::loglik, &Maximum::information, &Maximum::iterations,
+                &Maximum::converged, &Maximum::flat, &Maximum::message, &Maximum::at_bound, &Maximum::work);
+}
 
 struct MaximiseOptions {
   Request request = {};  // effort, and the limit of each evaluation

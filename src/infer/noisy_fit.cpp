@@ -36,18 +36,15 @@ void check_height(Workbench& bench, const search::Found& found, FitResult& out) 
   try {
     const LikelihoodAverage l = likelihood_at(bench, "", found.effort.level, found.inside);
     out.loglik = l.summary;
-    if (!l.warnings.empty()) out.warnings.push_back(l.warnings[0]);
-    check_predictions(bench.problem.data(), l.prediction_errors, out.warnings);
+    if (!l.findings.empty()) out.findings.push_back(l.findings[0]);
+    check_predictions(bench.problem.data(), l.prediction_errors, out.findings);
     const double error = std::hypot(l.summary.se.value_or(0), found.loglik_error);
     if (!found.samples.empty() && std::abs(l.summary.value - found.loglik) > kSameHeight + 4 * error) {
-      out.warnings.push_back(fmt::format(
-          "the search saw a log-likelihood of {:.6g} at the estimate, independent filters see {:.6g}: the law does not "
-          "settle, or the filters need more particles",
-          found.loglik, l.summary.value));
+      out.findings.push_back({Finding::Code::heights_differ, {{"search", found.loglik}, {"filters", l.summary.value}}});
       out.converged = false;
     }
   } catch (const NumericalError& e) {
-    out.warnings.push_back(fmt::format("no log-likelihood at the estimate: {}", e.what()));
+    out.findings.push_back({Finding::Code::no_loglik, {{"problem", e.what()}}});
     out.converged = false;
   }
 }
@@ -68,7 +65,7 @@ FitResult fit_by_search(Workbench& bench, const Engine& engine, const FitPlan& g
   if (!found.samples.empty())
     for (const auto& row : found.covariance.rowwise()) out.covariance.emplace_back(row.begin(), row.end());
   out.maxima = found.maxima;
-  out.warnings = found.warnings;
+  out.findings = found.findings;
   out.evaluations = evaluations.count();
   out.lowest = options.levels.first, out.highest = found.effort.level;
   out.particles = found.effort.particles,

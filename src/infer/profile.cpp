@@ -64,7 +64,7 @@ class Profiler {
     if (options_.range)
       for (const double value : {options_.range->first, options_.range->second})
         if (!parameter().contains(value))
-          throw InputError(fmt::format("--range: {} is not between the bounds of '{}', {} and {}", value,
+          throw InputError(fmt::format("the range: {} is not between the bounds of '{}', {} and {}", value,
                                        parameter().name, parameter().lower, parameter().upper));
     if (options_.method == ProfileOptions::Method::quadrature)
       by_quadrature();
@@ -73,10 +73,10 @@ class Profiler {
     find_interval();
     for (const ProfilePoint& point : out_.points)
       if (point.relative > 0.1 + 4 * point.error) {
-        out_.warnings.push_back(
-            fmt::format("the likelihood is higher at {} = {:.6g} than at the estimate, by {:.3g}: there is another "
-                        "maximum; start there with --set",
-                        parameter().name, point.theta[options_.parameter], point.relative));
+        out_.findings.push_back({Finding::Code::higher_elsewhere,
+                                 {{"parameter", parameter().name},
+                                  {"value", point.theta[options_.parameter]},
+                                  {"relative", point.relative}}});
         break;
       }
     out_.particle_steps = bench_.particle_steps;
@@ -98,7 +98,7 @@ class Profiler {
       if (!peak.std_error)
         throw NumericalError(
             fmt::format("the data do not determine '{}' at the maximum, so that there is no standard "
-                        "error to choose a range by; give one with --range LO:HI",
+                        "error to choose a range by; give one",
                         parameter().name));
       low = peak.u[p_] - kReach * *peak.std_error, high = peak.u[p_] + kReach * *peak.std_error;
     }
@@ -120,55 +120,41 @@ class Profiler {
       return *found;
     };
     out_.level = options_.quadrature_level;
-    const auto n = static_cast<Index>(model().parameters().size());
-    // As numbers: grid steps, log-likelihood, θ, the information, the message.
-    const auto flat = [](const Maximum& m) {
-      std::vector<double> v{m.work, m.loglik};
-      v.insert(v.end(), m.theta.begin(), m.theta.end());
-      v.insert(v.end(), m.information.data(), m.information.data() + m.information.size());
-      append_text(m.message, v);
-      return v;
-    };
-    const auto theta_of = [&](const std::vector<double>& v) {
-      return std::vector<double>(v.begin() + 2, v.begin() + 2 + n);
-    };
-    const auto take = [&](const std::vector<double>& v, const std::string& where) {
-      bench_.particle_steps += static_cast<std::uint64_t>(v[0]);
-      const std::string message = text_from(v, static_cast<std::size_t>(2 + n + n * n));
-      if (!message.empty()) out_.warnings.push_back(where + message);
+    const auto take = [&](const Maximum& m, const std::string& where) {
+      bench_.particle_steps += static_cast<std::uint64_t>(m.work);
+      if (!m.message.empty())
+        out_.findings.push_back({Finding::Code::maximum_problem_at, {{"place", where}, {"problem", m.message}}});
     };
     const Task top{"profile maximum", 0};
-    const auto best = bench_.runner.run(std::span(&top, 1), [&](std::size_t, std::stop_token stop) {
-      return flat(highest(model().start_values(), {}, std::move(stop)));
+    const Maximum best = run_records(bench_.runner, std::span(&top, 1), [&](std::size_t, std::stop_token stop) {
+      return highest(model().start_values(), {}, std::move(stop));
     })[0];
-    take(best, "at the maximum: ");
-    Peak peak{unconstrained(model().parameters(), theta_of(best)),
-              unconstrained_information(model(), theta_of(best), Eigen::Map<const MatrixXd>(best.data() + 2 + n, n, n)),
+    take(best, "the maximum");
+    Peak peak{unconstrained(model().parameters(), best.theta),
+              unconstrained_information(model(), best.theta, best.information),
               {}};
     if (const auto covariance = inverse_if_positive(peak.information))
       peak.std_error = std::sqrt((*covariance)(p_, p_));
     set_estimate(peak);
-    out_.loglik = LikelihoodSummary{best[1], 0.0};
+    out_.loglik = LikelihoodSummary{best.loglik, 0.0};
     const VectorXd nodes = grid(peak), direction = ridge(peak.information, p_).direction;
     std::vector<Task> tasks;
     for (std::uint32_t k = 0; k < options_.points; ++k) tasks.push_back({"profile", k});
-    const auto results = bench_.runner.run(tasks, [&](std::size_t k, std::stop_token stop) {
+    const auto results = run_records(bench_.runner, tasks, [&](std::size_t k, std::stop_token stop) {
       const double away = nodes[static_cast<Index>(k)] - peak.u[p_];
-      return flat(
-          highest(natural(model().parameters(), peak.u + away * direction), {options_.parameter}, std::move(stop)));
+      return highest(natural(model().parameters(), peak.u + away * direction), {options_.parameter}, std::move(stop));
     });
-    for (const auto& v : results) {
-      out_.points.push_back({theta_of(v), v[1] - best[1], 0});
-      take(v, fmt::format("at {} = {:.6g}: ", parameter().name, out_.points.back().theta[options_.parameter]));
+    for (const Maximum& m : results) {
+      out_.points.push_back({m.theta, m.loglik - best.loglik, 0});
+      take(m, fmt::format("{} = {:.6g}", parameter().name, out_.points.back().theta[options_.parameter]));
     }
   }
 
   void by_scores() {
     Pilot pilot = explore(bench_, "", options_.pilot);
-    out_.warnings = pilot.warnings;
-    const std::vector<bool> known = determined(model(), pilot, out_.warnings);
-    if (!pilot.arrived || !pilot.maximum.converged)
-      out_.warnings.push_back("not converged: the ascent to the maximum had not come to rest; start elsewhere (--set)");
+    out_.findings = pilot.findings;
+    const std::vector<bool> known = determined(model(), pilot, out_.findings);
+    if (!pilot.arrived || !pilot.maximum.converged) out_.findings.push_back({Finding::Code::profile_not_at_rest});
     const MatrixXd& w = pilot.maximum.whitening;
     Peak peak{pilot.maximum.u, pilot.maximum.information, {}};
     if (known[options_.parameter]) peak.std_error = w.row(p_).norm();
@@ -195,7 +181,7 @@ class Profiler {
     try {
       out_.loglik = likelihood_at(bench_, "profile ", out_.level, out_.estimate).summary;
     } catch (const NumericalError& e) {
-      out_.warnings.push_back(fmt::format("no log-likelihood at the estimate: {}", e.what()));
+      out_.findings.push_back({Finding::Code::no_loglik, {{"problem", e.what()}}});
     }
   }
 
@@ -207,8 +193,8 @@ class Profiler {
     const double above = std::ceil(std::max(0.0, (estimate - high - slack) / h));
     if (!(below + above + static_cast<double>(wanted.size()) <= double{kMostNodes}))
       throw InputError(
-          fmt::format("--range is too far from the estimate of '{}', {:.6g}; take a range nearer to it, or "
-                      "fewer --points",
+          fmt::format("the range is too far from the estimate of '{}', {:.6g}; take a range nearer to it, or "
+                      "fewer points",
                       parameter().name, out_.estimate[options_.parameter]));
     VectorXd out(static_cast<Index>(below + above) + wanted.size());
     for (Index k = 0; k < out.size(); ++k) out[k] = low + (static_cast<double>(k) - below) * h;
@@ -226,7 +212,7 @@ class Profiler {
       double longest = 0;
       for (std::size_t k = 0; k < places.size(); ++k) {
         if (!probes[k].found)
-          throw NumericalError(fmt::format("at {}: {}; take a narrower --range",
+          throw NumericalError(fmt::format("at {}: {}; take a narrower range",
                                            to_text(model().parameters(), natural(model().parameters(), places[k].u)),
                                            probes[k].problem));
         const VectorXd step = along.others * probes[k].score;
@@ -239,9 +225,7 @@ class Profiler {
           "errors",
           round + 1, places.size(), kChains, each, longest));
       if (round > 0 && (longest < kShortStep || round + 1 == kMostRounds)) {
-        if (longest > kLongestStep)
-          out_.warnings.push_back(
-              "the other parameters had not come to their conditional maxima everywhere; take a narrower --range");
+        if (longest > kLongestStep) out_.findings.push_back({Finding::Code::others_not_at_maximum});
         return probes;
       }
     }

@@ -40,7 +40,7 @@ struct Profile {
   std::optional<double> lower, upper;
   int level = 0;
   std::uint64_t particle_steps = 0;
-  std::vector<std::string> warnings;
+  Findings findings;
 };
 
 // Throws InputError for a range outside the bounds, NumericalError, and Stopped.

@@ -14,7 +14,6 @@ namespace {
 constexpr std::size_t kChains = 8, kIterations = 30, kFirstPaths = 3;
 constexpr double kAveraged = 1.0 / 3;  // of a chain, the last ones
 constexpr int kMostRounds = 24;
-constexpr double kExploded = -1, kImpossible = -2;
 
 // A step in unconstrained coordinates, no longer than what the linearisation can be trusted for.
 Eigen::VectorXd shortened(Eigen::VectorXd step, const Eigen::VectorXd& u, double trust) {
@@ -63,8 +62,18 @@ class Climber {
   double trust_ = 0.5;
 };
 
-std::vector<double> climb_once(const ParticleProblem& problem, const ChainOptions& options, ChainIdentity id,
-                               std::size_t iterations, const std::vector<bool>& free) {
+// Where a chain ended, on average.
+struct Climb {
+  bool exploded = false;
+  Eigen::VectorXd u;
+  std::uint64_t particle_steps = 0;
+};
+constexpr auto record_of(const Climb*) {
+  return record("chain of an ascent", &Climb::exploded, &Climb::u, &Climb::particle_steps);
+}
+
+Climb climb_once(const ParticleProblem& problem, const ChainOptions& options, ChainIdentity id, std::size_t iterations,
+                 const std::vector<bool>& free) {
   Climber climber(problem, options, id, free);
   const auto averaged = static_cast<std::size_t>(std::ceil(kAveraged * static_cast<double>(iterations)));
   Eigen::VectorXd mean = Eigen::VectorXd::Zero(climber.u().size());
@@ -72,9 +81,7 @@ std::vector<double> climb_once(const ParticleProblem& problem, const ChainOption
     climber.iterate();
     if (i + averaged >= iterations) mean += climber.u() / static_cast<double>(averaged);
   }
-  std::vector<double> out{static_cast<double>(climber.particle_steps())};
-  out.insert(out.end(), mean.begin(), mean.end());
-  return out;
+  return {false, mean, climber.particle_steps()};
 }
 
 struct Round {
@@ -89,25 +96,24 @@ Round climb_round(Workbench& bench, const std::string& group, ChainOptions optio
   const std::size_t iterations = affordable(bench.problem, {u, level, options}, kIterations);
   std::vector<Task> tasks;
   for (std::uint32_t c = 0; c < kChains; ++c) tasks.push_back({group, c});
-  const auto results = bench.runner.run(tasks, [&](std::size_t c, std::stop_token stop) {
+  const auto results = run_records(bench.runner, tasks, [&](std::size_t c, std::stop_token stop) {
     ChainOptions chain = options;
     chain.stop = std::move(stop);
     try {
       return climb_once(bench.problem, chain, {seed_of(bench.seed, group), static_cast<std::uint32_t>(c), level},
                         iterations, free);
     } catch (const Explosion&) {
-      return std::vector<double>{kExploded};
+      return Climb{true, {}, 0};
     }
   });
   Round round{Eigen::VectorXd::Zero(u.size()), Eigen::VectorXd::Zero(u.size())};
-  for (const auto& r : results) {
-    if (r[0] == kExploded) return {{}, {}, true};
-    bench.particle_steps += static_cast<std::uint64_t>(r[0]);
-    round.mean += Eigen::Map<const Eigen::VectorXd>(r.data() + 1, u.size()) / kChains;
+  for (const Climb& r : results) {
+    if (r.exploded) return {{}, {}, true};
+    bench.particle_steps += r.particle_steps;
+    round.mean += r.u / kChains;
   }
-  for (const auto& r : results)
-    round.variance += (Eigen::Map<const Eigen::VectorXd>(r.data() + 1, u.size()) - round.mean).cwiseAbs2() /
-                      static_cast<double>(kChains * (kChains - 1));
+  for (const Climb& r : results)
+    round.variance += (r.u - round.mean).cwiseAbs2() / static_cast<double>(kChains * (kChains - 1));
   return round;
 }
 
@@ -131,8 +137,8 @@ Ascent climb(Workbench& bench, const std::string& group, const ChainOptions& opt
     if (round.exploded) {
       if (out.level == highest_level)
         throw NumericalError(
-            fmt::format("the discretised dynamics explode from the start at every level up to {}: start elsewhere with "
-                        "--set, or raise --levels",
+            fmt::format("the discretised dynamics explode from the start at every level up to {}: start elsewhere, or "
+                        "take finer steps",
                         highest_level));
       ++out.level;
       bench.observer.message(fmt::format("the dynamics explode; level {}", out.level));

@@ -119,10 +119,9 @@ void Iterate::place(std::span<const double> theta) { u_ = unconstrained(model_.p
 
 void Iterate::return_to_start(const std::string& reason) {
   if (++reprojections_ > kMostReprojections)
-    throw NumericalError(fmt::format(
-        "the chain has left {} growing compact sets, {}; the step is too long: lower --step, or start elsewhere "
-        "with --set",
-        kMostReprojections, reason));
+    throw NumericalError(
+        fmt::format("the chain has left {} growing compact sets, {}; take shorter steps, or start elsewhere",
+                    kMostReprojections, reason));
   u_ = start_;
 }
 

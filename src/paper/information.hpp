@@ -2,6 +2,7 @@
 #pragma once
 
 #include "paper/chain.hpp"
+#include "paper/record.hpp"
 
 namespace mckean {
 
@@ -20,6 +21,10 @@ struct HeldMoments {
   double renewal = 0;         // share of iterations that renewed a path where that happens least; over all series
   std::uint64_t particle_steps = 0;
 };
+constexpr auto record_of(const HeldMoments*) {
+  return record("moments of a chain", &HeldMoments::score, &HeldMoments::squares, &HeldMoments::complete,
+                &HeldMoments::curvature, &HeldMoments::law_noise, &HeldMoments::renewal, &HeldMoments::particle_steps);
+}
 HeldMoments hold(const ParticleProblem&, const ChainOptions&, ChainIdentity, const HoldOptions&);
 
 HeldMoments average(std::span<const HeldMoments>);

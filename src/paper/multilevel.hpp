@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "paper/chain.hpp"
+#include "paper/record.hpp"
 #include "paper/rule.hpp"
 
 namespace mckean {
@@ -30,6 +31,10 @@ struct Replicate {
   std::uint64_t particle_steps = 0;
   std::size_t reprojections = 0;
 };
+constexpr auto record_of(const Replicate*) {
+  return record("replicate", &Replicate::level, &Replicate::p, &Replicate::difference, &Replicate::estimate,
+                &Replicate::particle_steps, &Replicate::reprojections);
+}
 
 class MultilevelEstimator {
  public:

@@ -93,10 +93,8 @@ class Explorer {
     }
     place.chain.burn_in = burn_in_for(p.renewal);
     if (p.renewal < 0.02)
-      out_.warnings.push_back(fmt::format(
-          "the smoother hardly moves: with {} particles some part of a path is renewed in {:.2g} % of the iterations; "
-          "error bars may be too small",
-          place.chain.particles, 100 * p.renewal));
+      out_.findings.push_back(
+          {Finding::Code::smoother_stuck, {{"particles", place.chain.particles}, {"percent", 100 * p.renewal}}});
     if (!options_.law_particles && bench_.problem.system().dynamics(0, false)->reads_law()) {
       double share = 0;
       const MatrixXd total = p.noise();
@@ -119,7 +117,7 @@ class Explorer {
       if (free_[i] && !(p.complete(static_cast<Index>(i), static_cast<Index>(i)) > 0))
         throw NumericalError(
             fmt::format("neither dynamics nor observations depend on '{}' where the fit went from its start; it cannot "
-                        "be estimated: make it a constant, or start elsewhere with --set",
+                        "be estimated: make it a constant, or start elsewhere",
                         bench_.model().parameters()[i].name));
   }
 

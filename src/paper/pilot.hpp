@@ -1,6 +1,7 @@
 // What a fit must know before it begins: where the maximum is, how sharp, and how finely to compute.
 #pragma once
 
+#include "mckean/finding.hpp"
 #include "paper/ascent.hpp"
 #include "paper/newton.hpp"
 #include "paper/stratified.hpp"
@@ -25,7 +26,7 @@ struct Pilot {
   StratifiedPlan plan;      // all but its target
   std::vector<bool> fixed;  // parameters at a bound
   bool arrived = false;
-  std::vector<std::string> warnings;
+  Findings findings;
 };
 
 // `group` names its tasks, so that several pilots of one run are told apart.

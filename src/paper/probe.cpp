@@ -13,16 +13,6 @@ std::string named_at(const std::string& group, std::span<const double> values) {
   return fmt::format("{} at {}", group, fmt::join(values, ", "));
 }
 
-void append_text(std::string_view text, std::vector<double>& to) {
-  for (const char c : text) to.push_back(static_cast<unsigned char>(c));
-}
-
-std::string text_from(std::span<const double> values, std::size_t first) {
-  std::string text;
-  for (const double v : values.subspan(first)) text += static_cast<char>(v);
-  return text;
-}
-
 namespace {
 
 // Of one chain.
@@ -34,33 +24,13 @@ double chain_cost(const ParticleProblem& problem, const Place& place, const Prob
   return particles * static_cast<double>(grid.steps() * (effort.iterations + place.chain.burn_in));
 }
 
-constexpr double kFailed = -1;
-
-std::vector<double> failure(const NumericalError& e) {
-  std::vector<double> out{kFailed};
-  append_text(e.what(), out);
-  return out;
-}
-
-std::vector<double> flat(const HeldMoments& m) {
-  std::vector<double> out{static_cast<double>(m.particle_steps), m.renewal};
-  const auto add = [&out](const auto& matrix) { out.insert(out.end(), matrix.data(), matrix.data() + matrix.size()); };
-  add(m.score), add(m.squares), add(m.complete), add(m.curvature), add(m.law_noise);
-  return out;
-}
-
-HeldMoments moments(std::span<const double> values, Eigen::Index n) {
-  HeldMoments m;
-  m.particle_steps = static_cast<std::uint64_t>(values[0]);
-  m.renewal = values[1];
-  const double* at = values.data() + 2;
-  m.score = Eigen::Map<const Eigen::VectorXd>(at, n);
-  at += n;
-  for (Eigen::MatrixXd* matrix : {&m.squares, &m.complete, &m.curvature, &m.law_noise}) {
-    *matrix = Eigen::Map<const Eigen::MatrixXd>(at, n, n);
-    at += n * n;
-  }
-  return m;
+// One chain at a place, or why there is none.
+struct HeldChain {
+  HeldMoments moments;
+  std::string problem;
+};
+constexpr auto record_of(const HeldChain*) {
+  return record("chain that holds its parameters", &HeldChain::moments, &HeldChain::problem);
 }
 
 Probe summarise(std::span<const HeldMoments> chains, const ProbeEffort& effort, const Eigen::VectorXd& slope) {
@@ -103,17 +73,18 @@ std::vector<Probe> probe(Workbench& bench, const std::string& group, std::span<c
     for (std::size_t c = 0; c < effort.chains; ++c)
       tasks.push_back({named_at(name(k), natural(bench.model().parameters(), places[k].u)),
                        static_cast<std::uint32_t>(c), chain_cost(bench.problem, places[k], effort)});
-  const auto results = bench.runner.run(tasks, [&](std::size_t position, std::stop_token stop) {
+  const auto results = run_records(bench.runner, tasks, [&](std::size_t position, std::stop_token stop) {
     const std::size_t k = position / effort.chains;
     const Place& place = places[k];
     ChainOptions chain = place.chain;
     chain.start = natural(bench.model().parameters(), place.u);
     chain.stop = std::move(stop);
     try {
-      return flat(hold(bench.problem, chain, {seed_of(bench.seed, name(k)), tasks[position].index, place.level},
-                       {.iterations = effort.iterations, .curvature = effort.curvature}));
+      return HeldChain{hold(bench.problem, chain, {seed_of(bench.seed, name(k)), tasks[position].index, place.level},
+                            {.iterations = effort.iterations, .curvature = effort.curvature}),
+                       {}};
     } catch (const NumericalError& e) {
-      return failure(e);
+      return HeldChain{{}, e.what()};
     }
   });
   std::vector<Probe> out;
@@ -121,12 +92,12 @@ std::vector<Probe> probe(Workbench& bench, const std::string& group, std::span<c
     std::vector<HeldMoments> chains;
     Probe failed;
     for (std::size_t c = 0; c < effort.chains; ++c) {
-      const auto& values = results[k * effort.chains + c];
-      if (values[0] == kFailed) {
-        if (failed.problem.empty()) failed.problem = text_from(values, 1);
+      const HeldChain& chain = results[k * effort.chains + c];
+      if (!chain.problem.empty()) {
+        if (failed.problem.empty()) failed.problem = chain.problem;
         continue;
       }
-      chains.push_back(moments(values, places[k].u.size()));
+      chains.push_back(chain.moments);
       bench.particle_steps += chains.back().particle_steps;
     }
     out.push_back(failed.problem.empty() ? summarise(chains, effort, slopes(bench.model().parameters(), places[k].u))

@@ -21,10 +21,6 @@ struct Workbench {
 // former one must not be taken for it.
 std::string named_at(const std::string& group, std::span<const double> values);
 
-// Text as the end of a task's result, one character a number.
-void append_text(std::string_view, std::vector<double>& to);
-std::string text_from(std::span<const double> values, std::size_t first);
-
 // Where to look, and how finely.
 struct Place {
   Eigen::VectorXd u;  // in unconstrained coordinates

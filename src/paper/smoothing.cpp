@@ -3,23 +3,34 @@
 #include <algorithm>
 #include <cmath>
 
+#include "paper/record.hpp"
+
 namespace mckean {
 
 namespace {
 
-// The draws of one chain, after its particle-steps: iteration by iteration, series by series, row by row.
-std::vector<double> draw_chain(const ParticleProblem& problem, const ChainOptions& options, ChainIdentity id,
-                               std::size_t iterations) {
+// The draws of one chain: iteration by iteration, series by series, row by row.
+struct ChainDraws {
+  std::vector<double> values;
+  std::uint64_t particle_steps = 0;
+};
+constexpr auto record_of(const ChainDraws*) {
+  return record("draws of a chain", &ChainDraws::values, &ChainDraws::particle_steps);
+}
+
+ChainDraws draw_chain(const ParticleProblem& problem, const ChainOptions& options, ChainIdentity id,
+                      std::size_t iterations) {
   const Schedule& schedule = problem.schedule(id.level);
   Chain chain(problem, options, id);
-  std::vector<double> out{0};
+  ChainDraws out;
   for (std::size_t n = 0; n < iterations; ++n) {
     chain.move_paths();
     for (std::size_t s = 0; s < schedule.visits.size(); ++s)
       for (const auto& visit : schedule.visits[s])
-        for (std::size_t c = 0; c < problem.model().dimension(); ++c) out.push_back(chain.paths()[s][c][visit.point]);
+        for (std::size_t c = 0; c < problem.model().dimension(); ++c)
+          out.values.push_back(chain.paths()[s][c][visit.point]);
   }
-  out[0] = static_cast<double>(chain.particle_steps());
+  out.particle_steps = chain.particle_steps();
   return out;
 }
 
@@ -29,7 +40,7 @@ SmoothedDraws sorted_out(const ParticleProblem& problem, int level, std::span<co
   const std::size_t dimension = problem.model().dimension();
   SmoothedDraws out;
   for (const auto& s : data.series) out.emplace_back(dimension, std::vector<std::vector<double>>(s.times.size()));
-  for (auto at = values.begin() + 1; at != values.end();)
+  for (auto at = values.begin(); at != values.end();)
     for (std::size_t s = 0; s < data.series.size(); ++s)
       for (const auto& visit : schedule.visits[s])
         for (std::size_t c = 0; c < dimension; ++c) out[s][c][visit.row].push_back(*at++);
@@ -41,15 +52,15 @@ SmoothedChains draw_smoothed(const ParticleProblem& problem, const ChainOptions&
                              std::size_t chains, std::size_t iterations, TaskRunner& runner) {
   std::vector<Task> tasks;
   for (std::uint32_t r = 0; r < chains; ++r) tasks.push_back({"smooth", r});
-  const auto results = runner.run(tasks, [&](std::size_t r, std::stop_token stop) {
+  const auto results = run_records(runner, tasks, [&](std::size_t r, std::stop_token stop) {
     ChainOptions mine = options;
     mine.stop = std::move(stop);
     return draw_chain(problem, mine, {seed, static_cast<std::uint32_t>(r), level}, iterations);
   });
   SmoothedChains out;
-  for (const auto& r : results) {
-    out.draws.push_back(sorted_out(problem, level, r));
-    out.particle_steps += static_cast<std::uint64_t>(r[0]);
+  for (const ChainDraws& r : results) {
+    out.draws.push_back(sorted_out(problem, level, r.values));
+    out.particle_steps += r.particle_steps;
   }
   return out;
 }

@@ -37,23 +37,16 @@ double replicate_cost(const ParticleProblem& problem, const StratifiedPlan& plan
          (coupled ? 1.5 : 1.0);
 }
 
-// What a task returns: particle-steps, reprojections, the difference.
-struct Outcome {
-  double particle_steps, reprojections;
-  Eigen::Map<const VectorXd> difference;
-  explicit Outcome(const std::vector<double>& v)
-      : particle_steps(v[0]), reprojections(v[1]), difference(v.data() + 2, static_cast<Index>(v.size()) - 2) {}
-};
-
-std::vector<double> run_chain(const ParticleProblem& problem, const StratifiedPlan& plan, ChainIdentity id,
-                              bool coupled, int p, std::stop_token stop) {
+// A replicate of the cell (id.level, p).
+CellReplicate run_chain(const ParticleProblem& problem, const StratifiedPlan& plan, ChainIdentity id, int p,
+                        std::stop_token stop) {
   const Model& model = problem.model();
   ChainOptions options = plan.chains[static_cast<std::size_t>(id.level - plan.lowest)];
   options.start = natural(model.parameters(), plan.centre);
   options.stop = std::move(stop);
   const auto at = static_cast<std::size_t>(p);
   const std::size_t half = p > 0 ? plan.lengths[at - 1] : 0, full = plan.lengths[at];
-  std::vector<double> out;
+  CellReplicate out;
   // `displacement`: of the chain from u_c, or of the chain at one level from that at the other.
   const auto run = [&](auto& chain, auto&& displacement) {
     VectorXd before = VectorXd::Zero(plan.centre.size());
@@ -63,11 +56,9 @@ std::vector<double> run_chain(const ParticleProblem& problem, const StratifiedPl
       kept *= 1 - options.step.at(n);
       if (n == half) before = displacement() / (1 - kept);
     }
-    const VectorXd difference = displacement() / (1 - kept) - before;
-    out = {static_cast<double>(chain.particle_steps()), static_cast<double>(chain.reprojections())};
-    out.insert(out.end(), difference.begin(), difference.end());
+    out = {displacement() / (1 - kept) - before, chain.particle_steps(), chain.reprojections()};
   };
-  if (coupled) {
+  if (id.level > plan.lowest) {
     CoupledChain chain(problem, options, id);
     run(chain, [&]() -> VectorXd {
       return unconstrained(model.parameters(), chain.fine()) - unconstrained(model.parameters(), chain.coarse());
@@ -239,16 +230,17 @@ class Main {
                          strata_[c].cost});
         owner.push_back(c);
       }
-    const auto results = bench_.runner.run(tasks, [&](std::size_t position, std::stop_token stop) {
+    const auto results = run_records(bench_.runner, tasks, [&](std::size_t position, std::stop_token stop) {
       const Stratum& s = strata_[owner[position]];
-      return cell_replicate(bench_.problem, plan_, bench_.seed, s.level, s.p, tasks[position].index, std::move(stop));
+      return run_chain(bench_.problem, plan_,
+                       {seed_of(bench_.seed, group_name(s.level, s.p)), tasks[position].index, s.level}, s.p,
+                       std::move(stop));
     });
     for (std::size_t i = 0; i < results.size(); ++i) {
       Stratum& s = strata_[owner[i]];
-      const Outcome outcome(results[i]);
-      s.rounds.back().push_back(outcome.difference);
-      s.particle_steps += outcome.particle_steps;
-      s.reprojections += static_cast<std::size_t>(outcome.reprojections);
+      s.rounds.back().push_back(results[i].difference);
+      s.particle_steps += static_cast<double>(results[i].particle_steps);
+      s.reprojections += results[i].reprojections;
       ++s.count;
     }
     for (Stratum& s : strata_) s.cost = s.particle_steps / static_cast<double>(s.count);
@@ -309,13 +301,13 @@ class Main {
                            {mean.begin(), mean.end()},
                            {sd.begin(), sd.end()},
                            static_cast<std::uint64_t>(s.particle_steps)});
-      add_tail_warning(s, out.warnings);
+      add_tail_finding(s, out.findings);
     }
     return out;
   }
 
   // One replicate that makes up half of a cell's variance leaves its standard error in doubt.
-  void add_tail_warning(const Stratum& s, std::vector<std::string>& warnings) const {
+  void add_tail_finding(const Stratum& s, Findings& findings) const {
     if (s.count < 20) return;
     const VectorXd sd = s.sd(), mean = s.mean(shares());
     for (Index p = 0; p < sd.size(); ++p) {
@@ -323,11 +315,11 @@ class Main {
       for (const auto& round : s.rounds)
         for (const VectorXd& d : round) largest = std::max(largest, std::pow(d[p] - mean[p], 2));
       if (largest > 0.5 * sd[p] * sd[p] * static_cast<double>(s.count - 1))
-        warnings.push_back(
-            fmt::format("heavy tails: one of {} replicates of cell (level {}, p {}) makes up more than half of the "
-                        "variance of '{}'; "
-                        "its Monte Carlo error is uncertain",
-                        s.count, s.level, s.p, bench_.model().parameters()[static_cast<std::size_t>(p)].name));
+        findings.push_back({Finding::Code::heavy_tails,
+                            {{"parameter", bench_.model().parameters()[static_cast<std::size_t>(p)].name},
+                             {"count", s.count},
+                             {"level", s.level},
+                             {"p", s.p}}});
     }
   }
 
@@ -338,12 +330,6 @@ class Main {
   bool out_of_time_ = false;
 };
 }  // namespace
-
-std::vector<double> cell_replicate(const ParticleProblem& problem, const StratifiedPlan& plan, std::uint64_t seed,
-                                   int level, int p, std::uint32_t index, std::stop_token stop) {
-  return run_chain(problem, plan, {seed_of(seed, group_name(level, p)), index, level}, level > plan.lowest, p,
-                   std::move(stop));
-}
 
 StratifiedResult estimate(Workbench& bench, const StratifiedPlan& plan) {
   StratifiedResult out = Main(bench, plan).run();

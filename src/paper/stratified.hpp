@@ -11,6 +11,7 @@
 // left.
 #pragma once
 
+#include "mckean/finding.hpp"
 #include "paper/multilevel.hpp"
 #include "paper/probe.hpp"
 
@@ -32,12 +33,19 @@ struct StratifiedResult {
   std::uint64_t particle_steps = 0;
   std::size_t replicates = 0, reprojections = 0;
   bool out_of_time = false;
-  std::vector<std::string> warnings;
+  Findings findings;
 };
 
-// Replicate `index` of a cell, in unconstrained coordinates; a pure function of (seed, level, p, index).
-std::vector<double> cell_replicate(const ParticleProblem&, const StratifiedPlan&, std::uint64_t seed, int level, int p,
-                                   std::uint32_t index, std::stop_token);
+// Of a cell.
+struct CellReplicate {
+  Eigen::VectorXd difference;  // D(l, p)
+  std::uint64_t particle_steps = 0;
+  std::size_t reprojections = 0;
+};
+constexpr auto record_of(const CellReplicate*) {
+  return record("replicate of a cell", &CellReplicate::difference, &CellReplicate::particle_steps,
+                &CellReplicate::reprojections);
+}
 
 StratifiedResult estimate(Workbench&, const StratifiedPlan&);
 }  // namespace mckean

@@ -85,8 +85,7 @@ void Facts::read_evaluations(const Input& input) {
   const std::string& prefix = search::kTaskPrefix;
   input.store.for_each_task([&](const Store::Row& row) {
     if (!row.task.group.starts_with(prefix)) return;
-    if (auto record = search::unpack(row.value, estimates.size()))
-      evaluations.push_back({row.task.group.substr(prefix.size()), std::move(*record)});
+    evaluations.push_back({row.task.group.substr(prefix.size()), unpack<search::Record>(row.value, row.task)});
   });
   std::ranges::stable_sort(evaluations, {}, [](const Evaluation& e) { return e.record.serial; });
 }
@@ -174,26 +173,28 @@ void Facts::read_sizes(const Input& input) {
 
 void Facts::read_tasks(const Input& input) {
   std::map<std::pair<int, int>, CellDraws> by_cell;
-  const std::size_t n = theta.size();
-  const auto add = [&](int l, int p, std::uint32_t index, double steps, const double* difference) {
+  const auto add = [&](const Task& task, int l, int p, std::vector<double> difference, std::uint64_t steps) {
+    if (difference.size() != theta.size())
+      refuse_task(task, "replicate", BadRow("it has another number of parameters"));
     CellDraws& cell = by_cell.try_emplace({l, p}, CellDraws{l, p, {}, {}, {}}).first->second;
-    cell.index.push_back(index);
-    cell.difference.emplace_back(difference, difference + n);
-    cell.particle_steps.push_back(steps);
+    cell.index.push_back(task.index);
+    cell.difference.push_back(std::move(difference));
+    cell.particle_steps.push_back(static_cast<double>(steps));
     ++replicate_count;
   };
   input.store.for_each_task([&](const Store::Row& row) {
-    const auto& v = row.value;
     std::istringstream words(row.task.group);
     std::string kind;
     int l = 0, p = 0;
-    // estimate/stratified.cpp: particle-steps, reprojections, the difference.
-    if (words >> kind >> l >> p && kind == "cell" && v.size() == 2 + n) add(l, p, row.task.index, v[0], v.data() + 2);
-    // estimate/fit.cpp: level, p, particle-steps, reprojections, difference, estimate.
-    if (row.task.group == "replicate" && v.size() == 4 + 2 * n) {
-      add(static_cast<int>(v[0]), static_cast<int>(v[1]), row.task.index, v[2], v.data() + 4);
-      replicates.emplace_back(v.begin() + 4 + static_cast<std::ptrdiff_t>(n), v.end());
-      replicate_steps.push_back(v[2]);
+    if (words >> kind >> l >> p && kind == "cell") {
+      const auto r = unpack<CellReplicate>(row.value, row.task);
+      add(row.task, l, p, {r.difference.begin(), r.difference.end()}, r.particle_steps);
+    }
+    if (row.task.group == "replicate") {
+      const auto r = unpack<Replicate>(row.value, row.task);
+      add(row.task, r.level, r.p, r.difference, r.particle_steps);
+      replicates.push_back(r.estimate);
+      replicate_steps.push_back(static_cast<double>(r.particle_steps));
     }
   });
   for (auto& [at, cell] : by_cell) draws.push_back(std::move(cell));

@@ -50,16 +50,6 @@ struct Job {
   }
 };
 
-std::vector<double> flat(const StudySample& s) {
-  std::vector<double> out{static_cast<double>(s.particle_steps), static_cast<double>(s.level),
-                          static_cast<double>(s.p)};
-  out.insert(out.end(), s.estimate.begin(), s.estimate.end());
-  return out;
-}
-StudySample sample(const std::vector<double>& v) {
-  return {static_cast<std::uint64_t>(v[0]), static_cast<int>(v[1]), static_cast<int>(v[2]), {v.begin() + 3, v.end()}};
-}
-
 class Study {
  public:
   Study(const StudySettings& settings, const ParticleProblem& problem, std::uint64_t seed, TaskRunner& runner,
@@ -76,13 +66,13 @@ class Study {
     std::vector<Job> jobs = all_jobs();
     const double planned = predict(jobs, announce);
     observer.progress({settings_.name, 0, planned, {}, {}, {}});
-    const auto values = compute(jobs);
+    std::vector<StudySample> samples = compute(jobs);
     StudyResult out;
     out.stratified.resize(settings_.fit_replicates.size());
     std::vector<StudySample> exact;
     std::size_t failed = 0;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
-      StudySample found = sample(values[i]);
+      StudySample& found = samples[i];
       if (found.estimate.empty()) {
         ++failed;
         continue;
@@ -94,7 +84,7 @@ class Study {
       to.push_back(std::move(found));
     }
     out.exact = extrapolated(exact);
-    out.warnings = warnings_;
+    for (const Finding& f : findings_) out.warnings.push_back(to_text(f));
     if (failed > 0) out.warnings.push_back(fmt::format("{} stratified fits had no answer and are left out", failed));
     return out;
   }
@@ -105,7 +95,7 @@ class Study {
     o.seed = seed_of(seed_, "paper");
     o.chain.start = problem_.model().start_values();
     Workbench bench{problem_, runner_, observer, seed_};
-    precondition(bench, o, warnings_);
+    precondition(bench, o, findings_);
     return o;
   }
 
@@ -171,14 +161,14 @@ class Study {
     return {r.particle_steps, r.level, r.p, r.estimate};
   }
 
-  std::vector<std::vector<double>> compute(std::span<const Job> jobs, std::vector<double>* seconds = nullptr) {
+  std::vector<StudySample> compute(std::span<const Job> jobs, std::vector<double>* seconds = nullptr) {
     std::vector<Task> tasks;
     for (const Job& job : jobs) tasks.push_back({job.group(), job.index, job.cost});
-    return runner_.run(tasks, [&](std::size_t i, std::stop_token stop) {
+    return run_records(runner_, tasks, [&](std::size_t i, std::stop_token stop) {
       const double start = processor_seconds();
-      auto value = flat(compute(jobs[i], std::move(stop)));
+      StudySample out = compute(jobs[i], std::move(stop));
       if (seconds) (*seconds)[i] = processor_seconds() - start;
-      return value;
+      return out;
     });
   }
 
@@ -198,10 +188,11 @@ class Study {
     for (const Job& job : jobs)
       if (++counts[sort_of(job)] <= kMeasured) first.push_back(job);
     std::vector<double> seconds(first.size(), 0);
-    const auto values = compute(first, &seconds);
+    const std::vector<StudySample> samples = compute(first, &seconds);
     MeasuredCost cost;
     for (std::size_t i = 0; i < first.size(); ++i)  // steps of a grid are not those of particles
-      cost.add(sort_of(first[i]), first[i].kind == Kind::exact ? 0 : values[i][0], seconds[i]);
+      cost.add(sort_of(first[i]), first[i].kind == Kind::exact ? 0 : static_cast<double>(samples[i].particle_steps),
+               seconds[i]);
     double steps = 0, hours = 0;
     for (Job& job : jobs) {
       const std::string sort = sort_of(job);
@@ -231,7 +222,7 @@ class Study {
   const ParticleProblem& problem_;
   std::uint64_t seed_;
   TaskRunner& runner_;
-  std::vector<std::string> warnings_;
+  Findings findings_;
   EstimatorOptions options_;
   MultilevelEstimator paper_, single_;
 };

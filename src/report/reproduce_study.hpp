@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "infer/fit.hpp"
+#include "paper/record.hpp"
 #include "report/figure_files.hpp"
 #include "report/figure_settings.hpp"
 
@@ -34,6 +35,10 @@ struct StudySample {
   int level = 0, p = 0;
   std::vector<double> estimate;
 };
+constexpr auto record_of(const StudySample*) {
+  return record("sample of a study", &StudySample::particle_steps, &StudySample::level, &StudySample::p,
+                &StudySample::estimate);
+}
 
 struct StudyResult {
   std::vector<StudySample> paper;  // the pool, then the reference

@@ -44,7 +44,7 @@ struct Recipe {
   std::size_t length = 0, half = 0;  // iterations; the difference is that to the value at half
   std::uint64_t seed = 0;
   VectorXd centre = {};
-  // Unconstrained and from the centre, without the weight of the start: as cell_replicate has it. Else in θ.
+  // Unconstrained and from the centre, without the weight of the start: as a CellReplicate has it. Else in θ.
   bool stratified = false;
 
   std::vector<double> difference(const Model& model, const std::vector<std::vector<double>>& theta) const {
@@ -77,8 +77,8 @@ Recipe recipe(const Context& c, const CellDraws& cell) {
     return out;
   }
   EstimatorOptions settings = given.replicated;
-  std::vector<std::string> warnings;
-  precondition(bench, settings, warnings);
+  Findings findings;
+  precondition(bench, settings, findings);
   const MultilevelEstimator estimator(c.problem, settings);
   out.chain = estimator.chain_options(cell.level);
   out.length = estimator.iterations(cell.p), out.half = cell.p > 0 ? estimator.iterations(cell.p - 1) : 0;

@@ -79,8 +79,8 @@ void Store::check() const {
   if (!tables.step() || tables.integer(0) != 3) damaged("tables are missing");
   const auto format = get("format");
   if (format && *format != std::to_string(kStoreFormat))
-    throw RunError(fmt::format("{}: has format {}, and this program ({}) reads format {}; use the program that made it",
-                               connection_.file(), *format, get("program").value_or("?"), kStoreFormat));
+    throw RunError(fmt::format("{}: has format {}, and this program reads format {}; {}, which made it, can read it",
+                               connection_.file(), *format, kStoreFormat, get("program").value_or("the program")));
 }
 
 void Store::damaged(const std::string& what) const {

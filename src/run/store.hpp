@@ -16,7 +16,7 @@
 
 namespace mckean {
 
-constexpr int kStoreFormat = 1;
+constexpr int kStoreFormat = 2;
 
 class Store {
  public:

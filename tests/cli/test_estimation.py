@@ -15,7 +15,7 @@ SINGLE = (*CHAINS, "--levels", "2:2", "--replicates", 3, "--iterations", 4, "--e
 
 SETTINGS = {"level", "particles", "law_particles", "iterations", "seed", "seconds", "particle_steps"}
 FIT_KEYS = {"estimate", "covariance", "engine", "converged", "cells", "maxima", "replicates", "levels", "estimator", "seed",
-            "seconds", "particle_steps", "warnings"}
+            "seconds", "particle_steps", "warnings", "findings"}
 ESTIMATE_KEYS = {"value", "mc_se", "std_error", "lower", "upper"}
 CELL_KEYS = {"level", "p", "count", "mean", "sd", "particle_steps"}
 COLUMNS = ("mean", "sd", "q05", "q50", "q95")
@@ -378,7 +378,7 @@ class Failures(Estimation):
     def test_steps_that_are_too_long(self):
         short = ("--levels", "2:2", "--replicates", 4, "--estimator", "single")
         long = ("--no-run", *CHAINS, *short, "--step", "1e6,0,0.6")
-        says = ("replicate ", "level 2, iteration ", "at theta = ", "left 20 growing compact sets", "lower --step")
+        says = ("replicate ", "level 2, iteration ", "at theta = ", "left 20 growing compact sets", "take shorter steps")
         for json in ([], ["--json"]):
             self.refuse("fit", "k.toml", "k.csv", *long, "--set", "K=-1", *json, says=says, status=FAILED)
         ou = (MODELS / "mean-field-ou.toml", "k.csv")

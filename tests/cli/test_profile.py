@@ -7,7 +7,7 @@ import unittest
 from program import DATA, MODELS, OU, ProgramTest
 
 KEYS = {"parameter", "points", "estimate", "std_error", "lower", "upper", "loglik", "estimator", "level", "seed", "seconds",
-        "particle_steps", "warnings"}
+        "particle_steps", "warnings", "findings"}
 SCORES = ("--estimator", "scores", "--level", 1, "--particles", 12, "--law-particles", 16)
 
 

@@ -69,7 +69,7 @@ TEST(Profile, QuadratureIsExact) {
   for (const std::size_t p : {0, 1}) {
     const Profile found = c.profile_of({.method = ProfileOptions::Method::quadrature, .parameter = p});
     ASSERT_EQ(found.points.size(), 9);
-    EXPECT_TRUE(found.warnings.empty()) << found.warnings[0];
+    EXPECT_TRUE(found.findings.empty()) << to_text(found.findings[0]);
     EXPECT_NEAR(found.loglik->value, c.best.value, 1e-6);
     EXPECT_NEAR(found.points[4].relative, 0, 1e-9);
     for (const ProfilePoint& point : found.points) {

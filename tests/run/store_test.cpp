@@ -103,9 +103,18 @@ TEST_F(StoreTest, AStoreIsThereAsAWholeOrNot) {
   EXPECT_THROW(Store(folder, Store::Mode::write), RunError);
 }
 
+// With the version that can read it.
 TEST_F(StoreTest, AnotherFormatIsRefused) {
-  { fresh().set("format", "2"); }
-  EXPECT_THROW(Store(folder, Store::Mode::write), RunError);
+  for (const char* format : {"1", "3"}) {
+    fresh().set_all({{"format", format}, {"program", "mckean 0.2.0"}});
+    try {
+      Store(folder, Store::Mode::write);
+      FAIL() << "format " << format << " was read";
+    } catch (const RunError& e) {
+      EXPECT_NE(std::string(e.what()).find("mckean 0.2.0, which made it, can read it"), std::string::npos) << e.what();
+    }
+    std::filesystem::remove(Store::file_in(folder));
+  }
 }
 
 TEST_F(StoreTest, OneHoldsTheLock) {

@@ -214,7 +214,7 @@ class Commands(FitTest):
             self.assertEqual(struct.pack(f"<{len(values)}d", *values), stored[name], name)
         cells = [v for (group, _), v in tasks.items() if group.startswith("cell ")]
         self.assertEqual(len(cells), result["replicates"])
-        self.assertEqual(sum(v[0] for v in cells), sum(c["particle_steps"] for c in result["cells"]))
+        self.assertEqual(sum(v[-2] for v in cells), sum(c["particle_steps"] for c in result["cells"]))
         (listed,) = json.loads(self.mckean("runs", "--json"))["runs"]
         self.assertEqual((listed["run"], listed["state"], listed["tasks"]), ("kuramoto-1", "finished", len(tasks)))
         estimate = result["estimate"]["theta"]

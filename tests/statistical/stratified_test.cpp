@@ -128,8 +128,8 @@ y = "normal(x, 0.5)"
   const FitResult r = fitted(model, data, 1, model.start_values());
   EXPECT_FALSE(r.intervals[0].std_error);
   EXPECT_FALSE(r.intervals[1].std_error);
-  ASSERT_FALSE(r.warnings.empty());
-  EXPECT_NE(r.warnings[0].find("not identified"), std::string::npos) << r.warnings[0];
-  EXPECT_NE(r.warnings[0].find('a'), std::string::npos);
+  ASSERT_FALSE(r.findings.empty());
+  EXPECT_EQ(r.findings[0].code, Finding::Code::not_identified) << to_text(r.findings[0]);
+  EXPECT_NE(std::get<std::string>(r.findings[0].data[0].value).find('a'), std::string::npos);
 }
 }  // namespace

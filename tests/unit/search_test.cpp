@@ -29,7 +29,7 @@ Synthetic parabola(int n, std::uint64_t seed = 1) {
 }
 
 bool mentions(const Found& f, const std::string& words) {
-  return std::ranges::any_of(f.warnings, [&](const std::string& w) { return w.find(words) != std::string::npos; });
+  return std::ranges::any_of(f.findings, [&](const Finding& w) { return to_text(w).find(words) != std::string::npos; });
 }
 
 // The standard error of the first parameter of the parabola: the first entry of the inverse of a tridiagonal matrix.
@@ -46,7 +46,7 @@ TEST(Search, FindsParabolasInOneToSixDimensions) {
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
       const Found f = parabola(n, seed).run();
       EXPECT_TRUE(f.converged) << n;
-      EXPECT_TRUE(f.warnings.empty()) << n << ": " << (f.warnings.empty() ? "" : f.warnings[0]);
+      EXPECT_TRUE(f.findings.empty()) << n << ": " << (f.findings.empty() ? "" : to_text(f.findings[0]));
       for (std::size_t i = 0; i < f.theta.size(); ++i) {
         ASSERT_TRUE(f.intervals[i].std_error);
         EXPECT_LE(f.mc_se[i], 0.12 * *f.intervals[i].std_error);
@@ -142,7 +142,7 @@ TEST(Search, ValuesOfCoarserStepsThatAreFarOffDoNoHarm) {
     return e.level < 6 && t[0] > 1.25 ? -1e60 : *whole(moved, e);
   };
   const Found f = s.run();
-  EXPECT_TRUE(f.converged) << (f.warnings.empty() ? "" : f.warnings[0]);
+  EXPECT_TRUE(f.converged) << (f.findings.empty() ? "" : to_text(f.findings[0]));
   EXPECT_NEAR(f.theta[0], 1, 0.08);
 }
 
@@ -214,7 +214,7 @@ TEST(Search, FlatDirectionHasNoStandardError) {
   ASSERT_TRUE(f.intervals[2].std_error);
   EXPECT_NEAR(*f.intervals[2].std_error, 0.2, 0.03);
   EXPECT_NEAR(f.theta[2], 1, 4 * f.mc_se[2]);
-  EXPECT_EQ(std::ranges::count_if(f.warnings, [](const std::string& w) { return w.find("not determined") == 0; }), 1);
+  EXPECT_EQ(std::ranges::count(f.findings, Finding::Code::flat_direction, &Finding::code), 1);
 }
 
 TEST(Search, AFlatParameterDoesNotChangeTheErrorsOfOthers) {
@@ -407,7 +407,7 @@ TEST(Search, NoiseThatHidesTheMaximumIsSaid) {
   s.noise = 4e6;  // a standard deviation of 16 with the most particles
   const Found f = s.run();
   EXPECT_FALSE(f.converged);
-  EXPECT_FALSE(f.warnings.empty());
+  EXPECT_FALSE(f.findings.empty());
 }
 
 TEST(Search, TooFewParticlesByHandAreSaid) {
@@ -526,15 +526,15 @@ TEST(Search, ImplausibleStartsAreTempered) {
 
 TEST(Records, ArePackedAndUnpacked) {
   const Record r{7, {{1.5, -2}, {5, 256, 512, 0.25}}, {{}, "no such thing", 12}};
-  const auto back = unpack(pack(r), 2);
-  ASSERT_TRUE(back);
-  EXPECT_EQ(back->serial, 7);
-  EXPECT_EQ(back->point.theta, r.point.theta);
-  EXPECT_EQ(back->point.effort, r.point.effort);
-  EXPECT_FALSE(back->value.loglik);
-  EXPECT_EQ(back->value.problem, "no such thing");
-  EXPECT_EQ(unpack(pack({0, {{1}, {}}, {-3.5, "", 0}}), 1)->value.loglik, -3.5);
-  EXPECT_FALSE(unpack(std::vector<double>{1, 2}, 1));
+  const Task task{"search ends 1", 3};
+  const auto back = unpack<Record>(pack(r), task);
+  EXPECT_EQ(back.serial, 7);
+  EXPECT_EQ(back.point.theta, r.point.theta);
+  EXPECT_EQ(back.point.effort, r.point.effort);
+  EXPECT_FALSE(back.value.loglik);
+  EXPECT_EQ(back.value.problem, "no such thing");
+  EXPECT_EQ(unpack<Record>(pack(Record{0, {{1}, {}}, {-3.5, "", 0}}), task).value.loglik, -3.5);
+  EXPECT_THROW(unpack<Record>(std::vector<double>{1, 2}, task), RunError);
 }
 }  // namespace
 }  // namespace mckean::search

@@ -57,6 +57,6 @@ std::string describe(const Weighing& w, const std::string& where) {
   const std::string text = fmt::format("{}: observation {}, nearest particle {} with log density {:.6g}, at {}", where,
                                        seen, nearest, w.weights.largest, parameters);
   if (impossible(w)) throw NumericalError(text + "; no particle explains it: check the value and the parameters");
-  return text + "; one particle carries all the weight: raise --particles, or check the value";
+  return text;
 }
 }  // namespace mckean

@@ -27,19 +27,16 @@ std::string combination(const Reached& r, const VectorXd& direction) {
   return alone.empty() ? out : alone;
 }
 
-void describe_interval(const Parameter& parameter, const Interval& s, bool flat, double& theta,
-                       std::vector<std::string>& warnings) {
+void describe_interval(const Parameter& parameter, const Interval& s, bool flat, double& theta, Findings& findings) {
   if (s.at_bound == AtBound::none) {
     const bool one_end = s.lower.has_value() != s.upper.has_value();
-    if (one_end || (!s.lower && !flat)) warnings.push_back(undetermined_text(parameter.name, s));
+    if (one_end || (!s.lower && !flat)) findings.push_back(undetermined(parameter.name, s));
     return;
   }
   const bool low = s.at_bound == AtBound::lower;
   theta = low ? parameter.lower : parameter.upper;
   const auto end = low ? s.upper : s.lower;
-  warnings.push_back(
-      fmt::format("{}: at its bound {:.6g}{}", parameter.name, theta,
-                  end ? fmt::format(", {} {:.4g} with 95 % confidence", low ? "below" : "above", *end) : ""));
+  findings.push_back(found_at_bound(parameter.name, theta, low, end));
 }
 
 void describe_fit(const Reached& r, const Fit& fit, Found& out) {
@@ -60,12 +57,10 @@ void describe_fit(const Reached& r, const Fit& fit, Found& out) {
   out.intervals = intervals(fit, box, guesses, ends);
   for (std::size_t i = 0; i < out.intervals.size(); ++i) {
     if (!out.intervals[i].std_error) out.mc_se[i] = std::nan("");
-    describe_interval(r.parameters[i], out.intervals[i], !flat.empty(), out.theta[i], out.warnings);
+    describe_interval(r.parameters[i], out.intervals[i], !flat.empty(), out.theta[i], out.findings);
   }
   for (const VectorXd& direction : flat)
-    out.warnings.push_back(
-        fmt::format("not determined: the likelihood does not change along {}, which has no standard error",
-                    combination(r, direction)));
+    out.findings.push_back({Finding::Code::flat_direction, {{"direction", combination(r, direction)}}});
 }
 }  // namespace
 
@@ -81,8 +76,9 @@ void describe(const Reached& r, Found& out) {
   out.maxima.push_back({out.theta, out.loglik});
   out.maxima.insert(out.maxima.end(), r.others.begin(), r.others.end());
   if (!r.others.empty())
-    out.warnings.push_back(fmt::format("{} maxima of comparable likelihood: another is at {}, log-likelihood {:.6g}",
-                                       r.others.size() + 1, to_text(r.parameters, r.others[0].theta),
-                                       r.others[0].loglik));
+    out.findings.push_back({Finding::Code::several_maxima,
+                            {{"count", r.others.size() + 1},
+                             {"place", to_text(r.parameters, r.others[0].theta)},
+                             {"loglik", r.others[0].loglik}}});
 }
 }  // namespace mckean::search

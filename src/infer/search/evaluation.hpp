@@ -10,7 +10,14 @@
 
 #include "mckean/engine.hpp"
 #include "mckean/fit.hpp"
-#include "mckean/tasks.hpp"
+#include "paper/record.hpp"
+
+namespace mckean {
+
+constexpr auto record_of(const Effort*) {
+  return record("effort", &Effort::level, &Effort::particles, &Effort::law_particles, &Effort::temper);
+}
+}  // namespace mckean
 
 namespace mckean::search {
 
@@ -32,8 +39,11 @@ struct Record {
   Point point;
   Value value;
 };
-std::vector<double> pack(const Record&);
-std::optional<Record> unpack(std::span<const double>, std::size_t parameters);
+constexpr auto record_of(const Value*) { return record("value", &Value::loglik, &Value::problem, &Value::work); }
+constexpr auto record_of(const Point*) { return record("point", &Point::theta, &Point::effort); }
+constexpr auto record_of(const Record*) {
+  return record("evaluation of a search", &Record::serial, &Record::point, &Record::value);
+}
 
 inline const std::string kTaskPrefix = "search ";  // of the groups of a search's tasks
 

@@ -95,11 +95,14 @@ std::vector<Interval> intervals(const Fit& fit, const Box& box, std::span<const 
   return out;
 }
 
-std::string undetermined_text(const std::string& name, const Interval& i) {
-  const char* where = !i.lower && !i.upper ? "on either side" : i.lower ? "from above" : "from below";
-  return fmt::format(
-      "not determined {}: the profile likelihood of '{}' falls by less than 1.92 there, however far one goes; it has "
-      "no standard error",
-      where, name);
+Finding undetermined(const std::string& name, const Interval& i) {
+  const char* side = !i.lower && !i.upper ? "on either side" : i.lower ? "from above" : "from below";
+  return {Finding::Code::not_determined, {{"parameter", name}, {"side", side}}};
+}
+
+Finding found_at_bound(const std::string& name, double bound, bool lower, std::optional<double> end) {
+  Finding out{Finding::Code::at_bound, {{"parameter", name}, {"bound", bound}}};
+  if (end) out.data.emplace_back("side", lower ? "below" : "above"), out.data.emplace_back("end", *end);
+  return out;
 }
 }  // namespace mckean::search

@@ -16,5 +16,7 @@ std::vector<End> guessed_ends(const Fit&, const Box&, std::span<const Eigen::Vec
 std::vector<Interval> intervals(const Fit&, const Box&, std::span<const End>, std::span<const std::optional<double>>);
 
 // What is said of a parameter that no bound holds and of which an end is missing.
-std::string undetermined_text(const std::string& name, const Interval&);
+Finding undetermined(const std::string& name, const Interval&);
+// And of one that a bound holds, with the other end of its interval.
+Finding found_at_bound(const std::string& name, double bound, bool lower, std::optional<double> end);
 }  // namespace mckean::search

@@ -49,10 +49,10 @@ class Search {
     } catch (const Stopped&) {
       if (!best()) throw;
       out_.stopped = true;
-      doubt("stopped before the search had come to rest");
+      doubt({Finding::Code::stopped});
     } catch (const OutOfTime&) {
       if (!best()) throw NumericalError("the time granted was used up before any likelihood was known; grant more");
-      doubt("the time granted was used up before the search had come to rest");
+      doubt({Finding::Code::search_out_of_time});
     }
     evaluate_.tell("search", best()->theta, best()->loglik);
     out_.effort = rounds_ ? rounds_->effort() : effort_with(options_, kExploring, starts_.level());
@@ -68,8 +68,8 @@ class Search {
   }
 
   // What is found is not to be relied on, for a reason that the user is told.
-  void doubt(std::string why) {
-    out_.warnings.push_back(std::move(why));
+  void doubt(Finding why) {
+    out_.findings.push_back(std::move(why));
     reliable_ = false;
   }
 
@@ -83,8 +83,7 @@ class Search {
     rested_ = rounds_->refine();
     remember(*rounds_);
     if (!rounds_->fit()) {
-      doubt(settled ? "not converged: near the best point the likelihood has no maximum that stands out from its noise"
-                    : "not converged: the search had not come to rest");
+      doubt({settled ? Finding::Code::no_maximum : Finding::Code::not_at_rest});
       return;
     }
     finer_steps();
@@ -151,16 +150,21 @@ class Search {
 
   const std::string& name(Index i) const { return parameters_[static_cast<std::size_t>(i)].name; }
 
+  // What is refined, and what is said where that still moves the top: by the next finer ones, or by the last.
+  struct Refinement {
+    const char* what;
+    Finding::Code matters, moved;
+  };
+
   // Goes on with a finer effort for as long as that moves the top; says by how much it still does.
   template <class Next>
-  void go_finer(const char* what, const char* advice, Next&& next) {
+  void go_finer(const Refinement& kind, Next&& next) {
     for (std::optional<Effort> finer = next(rounds_->effort()); finer; finer = next(rounds_->effort())) {
       const auto s = rounds_->shift(*finer);
       const Worst w = s ? worst(*s) : Worst{};
-      evaluate_.say(fmt::format("{}: level {}, {} law particles move '{}' by {:.2f} ± {:.2f} standard errors", what,
-                                finer->level, finer->law_particles, name(w.parameter), w.shift, w.error));
-      if (!s)
-        return doubt(fmt::format("{} could not be checked: the likelihood of the next finer ones is another", what));
+      evaluate_.say(fmt::format("{}: level {}, {} law particles move '{}' by {:.2f} ± {:.2f} standard errors",
+                                kind.what, finer->level, finer->law_particles, name(w.parameter), w.shift, w.error));
+      if (!s) return doubt({Finding::Code::refinement_unchecked, {{"what", kind.what}}});
       if (!w.matters()) return;
       const bool more = next(*finer).has_value(), limited = more && too_much(kAfterRefining, *finer);
       const bool taken = more && (!limited || (w.shift < kFarShift && !too_much(kForIntervals, *finer)));
@@ -169,19 +173,17 @@ class Search {
         rested_ = rounds_->refine() && ok;
         remember(*rounds_);
       }
-      if (!taken || limited)
-        return still_matter(what, w, taken,
-                            limited ? "a --budget lifts the limit of work that ended the search" : advice);
+      if (!taken || limited) return still_matter(kind, w, taken, limited);
     }
   }
 
   // Both errors are of first order: each refinement moves the top by half as much as the one before.
-  void still_matter(const char* what, const Worst& w, bool taken, const char* advice) {
+  void still_matter(const Refinement& kind, const Worst& w, bool taken, bool limited) {
     const double left = taken ? w.shift / 2 : w.shift;
-    out_.warnings.push_back(fmt::format("{} still matter: the {} '{}' by {:.2f} ± {:.2f} standard errors{}; {}", what,
-                                        taken ? "last finer ones moved" : "next finer ones move", name(w.parameter),
-                                        w.shift, w.error,
-                                        taken ? fmt::format(", the next may by about {:.2f}", left) : "", advice));
+    Finding f{taken ? kind.moved : kind.matters,
+              {{"parameter", name(w.parameter)}, {"shift", w.shift}, {"error", w.error}, {"left", left}}};
+    if (limited) f.data.emplace_back("limited", "work");
+    out_.findings.push_back(std::move(f));
     reliable_ = reliable_ && left < kTolerable;
   }
 
@@ -219,35 +221,34 @@ class Search {
   }
 
   void finer_steps() {
-    go_finer("Euler's steps", "raise --levels", [&](const Effort& e) { return next_level(e); });
+    go_finer({"Euler's steps", Finding::Code::steps_matter, Finding::Code::steps_moved},
+             [&](const Effort& e) { return next_level(e); });
   }
 
   void larger_law() {
     if (options_.law == Engine::LawKind::none || options_.law_particles > 0) return;
     const std::size_t most = options_.law == Engine::LawKind::pairs ? 1024 : rounds_options_.most_law_particles;
-    go_finer("particles of the law", "raise --law-particles", [&](const Effort& e) -> std::optional<Effort> {
-      if (2 * e.law_particles > most) return {};
-      Effort finer = e;
-      finer.law_particles *= 2;
-      return finer;
-    });
+    go_finer({"particles of the law", Finding::Code::law_matters, Finding::Code::law_moved},
+             [&](const Effort& e) -> std::optional<Effort> {
+               if (2 * e.law_particles > most) return {};
+               Effort finer = e;
+               finer.law_particles *= 2;
+               return finer;
+             });
   }
 
   void judge_error() {
     if (rounds_->noise() > kLoudest)
-      doubt(fmt::format(
-          "filters of {} particles are too few: their log-likelihood has a standard deviation of {:.2g}, which "
-          "moves its maximum; take more --particles",
-          rounds_->effort().particles, rounds_->noise()));
-    if (!rounds_->at_top()) return doubt("not converged: the search had not come to rest at a maximum");
+      doubt({Finding::Code::too_few_particles, {{"particles", rounds_->effort().particles}, {"sd", rounds_->noise()}}});
+    if (!rounds_->at_top()) return doubt({Finding::Code::not_at_maximum});
     if (rested_) return;
     const double share = rounds_->largest_share();
-    out_.warnings.push_back(
-        fmt::format("the Monte Carlo error is {:.2f} standard errors, not {}: the filters' log-likelihood has a "
-                    "standard deviation of {:.2g} "
-                    "with {} particles; a --tolerance or more --particles go on",
-                    share, options_.tolerance ? "as small as asked for" : fmt::format("{}", rounds_options_.share),
-                    rounds_->noise(), rounds_->effort().particles));
+    out_.findings.push_back(
+        {Finding::Code::monte_carlo_error,
+         {{"share", share},
+          {"wanted", options_.tolerance ? "as small as asked for" : fmt::format("{}", rounds_options_.share)},
+          {"sd", rounds_->noise()},
+          {"particles", rounds_->effort().particles}}});
     if (options_.tolerance || share > kMostShare) reliable_ = false;
   }
 
@@ -260,9 +261,7 @@ class Search {
         ends_ = ends.distances;
         return;
       }
-      if (again == kMostReturns)
-        return doubt(
-            "not converged: the likelihood is higher at the end of an interval than at the maximum that was found");
+      if (again == kMostReturns) return doubt({Finding::Code::higher_at_end});
       evaluate_.say(fmt::format("higher at {}: on from there", to_text(parameters_, box_.theta(*ends.higher))));
       rounds_->move_to(*ends.higher);
       rested_ = rounds_->settle() && rounds_->refine();

@@ -30,7 +30,7 @@ struct Found {
   Effort effort;
   std::vector<LocalMaximum> maxima;  // of comparable likelihood, the best first
   bool converged = false, stopped = false;
-  std::vector<std::string> warnings;
+  Findings findings;
   // The samples that the last polynomial goes through: θ, value, and what the polynomial has there.
   struct Shown {
     std::vector<double> theta;
