@@ -9,7 +9,7 @@ int main(int argc, char** argv) {
     const auto world = std::make_shared<mckean::World>();
     const mckean::Model model = mckean::read_model(argv[1]);
     const mckean::Data data = mckean::read_data(argv[2], model.columns());
-    const mckean::FitResult found = fit({model, data}, {.seed = 1}, {.threads = 2, .world = world});
+    const mckean::FitResult found = mckean::fit({model, data}, {.seed = 1}, {.threads = 2, .world = world});
     for (const auto& p : found.parameters)
       if (world->first()) std::printf("%s = %.17g +- %.17g\n", p.name.c_str(), p.value, p.mc_se);
   } catch (const mckean::InputError& e) {

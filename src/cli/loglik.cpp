@@ -23,7 +23,7 @@ void print_exact(const Arguments& o, const Model& model, const ExactAnswer& exac
     out["seconds"] = clock.seconds();
     out["particle_steps"] = static_cast<std::uint64_t>(found.work);
     out["parameters"] = parameters_json(model, model.start_values());
-    out["warnings"] = nlohmann::ordered_json::array();
+    out["warnings"] = out["findings"] = nlohmann::ordered_json::array();
     return print_json(out);
   }
   fmt::print("log-likelihood  {:.6f}\n{}, {}; {:.3g} s\n", found.loglik, exact.engine, exact.steps(), clock.seconds());

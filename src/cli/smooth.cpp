@@ -55,6 +55,8 @@ void run_smooth(const Arguments& o, World& world) {
     nlohmann::ordered_json out = {{"out", o.out}};
     out.update(exact->settings(o));
     out["seconds"] = clock.seconds();
+    out["particle_steps"] = static_cast<std::uint64_t>(exact->value.evaluation.work);
+    out["parameters"] = parameters_json(model, model.start_values());
     return print_json(out);
   }
   const SmoothedStates states = without_store(

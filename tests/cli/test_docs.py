@@ -139,9 +139,10 @@ class Formats(ProgramTest):
         self.compare("new", self.json("new", "n"))
         self.compare("check", self.json("check", "m.toml"), self.json("check", *both))
         self.compare("simulate", self.json(*simulate), self.json(*simulate, "--paths", "p.csv"))
-        self.compare("loglik", self.json("loglik", *both, *small))
-        self.compare("score", self.json("score", *both, *small, "--iterations", 5))
-        self.compare("smooth", self.json("smooth", *both, *small, "--iterations", 5, "--out", "s.csv"))
+        self.compare("loglik", self.json("loglik", *both, *small), self.json("loglik", *both))
+        self.compare("score", self.json("score", *both, *small, "--iterations", 5), self.json("score", *both))
+        self.compare("smooth", self.json("smooth", *both, *small, "--iterations", 5, "--out", "s.csv"),
+                     self.json("smooth", *both, "--out", "s.csv"))
         fits = [
             self.json("fit", *both, *paper, "--replicates", 40, "--run", "r"),
             self.json("fit", *both, "--replicates", 9, "--no-run", "--levels", 2, "--particles", 8, "--law-particles", 32),

@@ -39,8 +39,11 @@ std::string kink_of(const Model& model) {
     for (const Expr s : c.diffusion)
       if (has_kink(s)) return fmt::format("the diffusion of '{}'", c.name);
   }
-  for (const auto& y : model.observed())
-    if (has_kink(y.log_density)) return fmt::format("the density of '{}'", y.name);
+  for (const auto& y : model.observed()) {
+    const bool named = y.distribution != Distribution::custom;
+    for (const Expr e : named ? y.arguments : std::vector<Expr>{y.log_density})
+      if (has_kink(e)) return fmt::format("the density of '{}'", y.name);
+  }
   return "";
 }
 }  // namespace
