@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "step/writer.hpp"
+#include "step/derivation.hpp"
 
 namespace mckean {
 namespace {
@@ -20,7 +20,7 @@ std::vector<std::size_t> dynamic_parameters(const Model& model) {
 
 }  // namespace
 
-Dynamics::Dynamics(const Model& of, std::size_t rank, bool with_tangents)
+Dynamics::Dynamics(const Model& of, std::size_t rank, bool with_tangents, StepMaker make_step)
     : model(of.copy()),
       field(model, rank),
       dynamic(dynamic_parameters(model)),
@@ -28,21 +28,21 @@ Dynamics::Dynamics(const Model& of, std::size_t rank, bool with_tangents)
       sources(model.noise_sources()),
       tangents(with_tangents ? dimension * dynamic.size() : 0),
       fused(field.windows.empty()) {
-  Writer writer(model, field, with_tangents ? dynamic : std::vector<std::size_t>{});
-  move = Program(writer.move());
-  if (fused) writer.carry();
-  carried = writer.carried();
-  measure = Program(writer.measure());
-  advance = Program(writer.advance(fused));
+  Derivation derived(model, field, with_tangents ? dynamic : std::vector<std::size_t>{}, make_step);
+  move = Program(derived.move());
+  if (fused) derived.carry();
+  carried = derived.carried();
+  measure = Program(derived.measure());
+  advance = Program(derived.advance(fused));
   if (!field.pairwise.empty()) {
-    pair.emplace(writer.pair(true));
-    read_pair.emplace(writer.pair(false));
-    pair_sum.emplace(writer.pair_sum());
+    pair.emplace(derived.pair(true));
+    read_pair.emplace(derived.pair(false));
+    pair_sum.emplace(derived.pair_sum());
   }
-  for (const auto& e : field.expansions) expansion_kernels.emplace_back(writer.kernel(e));
-  replay = Program(writer.replay());
-  transition = Program(writer.transition());
-  if (with_tangents) score = Program(writer.score());
+  for (const auto& e : field.expansions) expansion_kernels.emplace_back(derived.kernel(e));
+  replay = Program(derived.replay());
+  transition = Program(derived.transition());
+  if (with_tangents) score = Program(derived.score());
 }
 
 System::System(const Model& model) : model_(&model) {

@@ -7,14 +7,14 @@
 #include <optional>
 
 #include "program/program.hpp"
-#include "step/mean_field.hpp"
+#include "step/step.hpp"
 
 namespace mckean {
 
 // Fixed inputs of all: the parameters. Where tangents are on, S^i = ∂X^i/∂θ is carried for each parameter that
 // the dynamics contain ("dynamic"); columns and sums of tangents follow those of values, parameter by parameter.
 struct Dynamics {
-  Dynamics(const Model&, std::size_t rank, bool tangents);
+  Dynamics(const Model&, std::size_t rank, bool tangents, StepMaker = euler_step);
 
   Model model;  // a copy, for the expressions of the field
   MeanField field;

@@ -2,10 +2,10 @@
 
 namespace mckean {
 
-Whitening::Whitening(const Model& model) : graph_(model.graph()) {
+Whitening::Whitening(const Model& model, const std::vector<std::vector<Expr>>& all) : graph_(model.graph()) {
   std::vector<const std::vector<Expr>*> rows;
-  for (const auto& c : model.components())
-    if (c.noisy) rows.push_back(&c.diffusion);
+  for (std::size_t c = 0; c < all.size(); ++c)
+    if (model.components()[c].noisy) rows.push_back(&all[c]);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto sigma = [&](std::size_t j) {
       Expr s = graph_.number(0);

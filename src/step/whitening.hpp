@@ -10,7 +10,7 @@ namespace mckean {
 
 class Whitening {
  public:
-  explicit Whitening(const Model&);
+  Whitening(const Model&, const std::vector<std::vector<Expr>>& sigma);  // rows of σ, a component each
 
   std::vector<Expr> operator()(const std::vector<Expr>& v) const;                      // L⁻¹ v
   Expr product(const std::vector<Expr>& white, const std::vector<Expr>& other) const;  // of two such: vᵀ Σ⁻¹ w

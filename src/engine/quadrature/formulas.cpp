@@ -40,8 +40,8 @@ Formulas::Formulas(const Model& of, bool derivatives) : model(of.copy()), field(
   Graph& graph = model.graph();
   const auto& theta = model.parameter_symbols();
   const Component& state = model.components()[0];
-  const Expr x = state.symbol, t = model.time();
-  const Expr flow = graph.symbol({Kind::uniform, "flow", 0}), root = graph.symbol({Kind::uniform, "root", 0});
+  const StepSymbols time(model);
+  const Expr x = state.symbol, t = time.t;
   const Expr mass = graph.symbol({Kind::column, "mass", 0});
   std::vector<Expr> xi, kernels;
   for (const auto& p : field.pairwise) xi.push_back(p.column), kernels.push_back(p.kernel);
@@ -51,11 +51,12 @@ Formulas::Formulas(const Model& of, bool derivatives) : model(of.copy()), field(
   const auto xi_jets = law.moving(xi, Kind::column, "xi_jet");
   const auto masses = law.moving({mass}, Kind::column, "mass_jet");
 
-  const Expr mean = x + flow * substitute(state.drift, field.replace);
+  const Step euler = euler_step(model, field);
+  const Expr mean = x + time.flow * euler.rate[0];
   step = Program({theta,
-                  join({t, flow, root}, inputs),
+                  join({t, time.flow, time.root}, inputs),
                   join({x}, xi_jets),
-                  join(law.jets({mean}), std::vector{abs(state.diffusion[0]) * root}),
+                  join(law.jets({mean}), std::vector{abs(euler.sigma[0][0]) * time.root}),
                   {}});
   measure = Program({theta, {t}, join({x}, masses), {}, law.jets(times(mass, field.moments))});
   if (!kernels.empty())

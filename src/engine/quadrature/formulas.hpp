@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "program/program.hpp"
-#include "step/mean_field.hpp"
+#include "step/step.hpp"
 
 namespace mckean {
 

@@ -1,16 +1,17 @@
-// The expressions of a model's dynamics, from which its programs are compiled.
+// The programs of a step: how a law's particles and those that read it are measured and moved, and densities and scores
+// of paths, each derived from the expressions of the step.
 #pragma once
 
 #include "program/program.hpp"
-#include "step/mean_field.hpp"
+#include "step/step.hpp"
 
 namespace mckean {
 
 // Each member function specifies the program of the same name in Dynamics.
-class Writer {
+class Derivation {
  public:
   // Tangents by the given parameters; none: values only.
-  Writer(const Model&, const MeanField&, const std::vector<std::size_t>& parameters);
+  Derivation(const Model&, const MeanField&, const std::vector<std::size_t>& parameters, StepMaker);
 
   void carry();  // before measure and advance
   ProgramSpec measure() const;
@@ -27,8 +28,9 @@ class Writer {
  private:
   Expr column(const char* name, std::size_t i) const;
   Expr uniform(const char* name, std::size_t i) const;
-  std::vector<Expr> drift() const;
-  std::vector<Expr> euler_step() const;
+  std::vector<Expr> next_state() const;
+  template <class Value>
+  std::vector<Expr> noisy(Value&& value_of_component) const;
   std::vector<Expr> residual() const;
   Substitution seeds(std::size_t p) const;
 
@@ -37,6 +39,7 @@ class Writer {
   Graph& graph_;
   std::size_t parameters_;
   std::vector<Expr> x_, s_, z_, xi_, dxi_, dm_, theta_, to_, next_x_, next_s_, measured_, carried_, carry_columns_;
-  Expr t_, flow_, variance_, root_, next_t_;
+  StepSymbols time_;
+  Step step_;
 };
 }  // namespace mckean
