@@ -76,15 +76,16 @@ std::string again_section(const Context& c) {
                 {"SHA-256 of the data", code(run["data_sha256"].get<std::string>())}};
   if (c.facts.finished) {
     const Json& result = run["result"];
-    facts.rows.push_back(
-        {"levels", fmt::format("{} to {}", result["levels"][0].get<int>(), result["levels"][1].get<int>())});
+    if (!result["levels"].empty())
+      facts.rows.push_back(
+          {"levels", fmt::format("{} to {}", result["levels"][0].get<int>(), result["levels"][1].get<int>())});
     const auto add = [&](const char* name, const char* key) {
       if (const auto at = result.find(key); at != result.end() && at->is_number())
         facts.rows.push_back({name, number(at->get<double>())});
     };
     add("replicates", "replicates");
     add("evaluations of the likelihood", "evaluations");
-    add(c.facts.quadrature ? "grid steps" : "particle-steps", "particle_steps");
+    add(c.facts.exact ? "grid steps" : "particle-steps", "particle_steps");
     add(c.facts.search ? "particles of the filter, M" : "particles of the smoother, M", "particles");
     add("particles of the law, N", "law_particles");
   }

@@ -70,8 +70,8 @@ std::string reading(const Context& c) {
     out +=
         "Standard errors are those of the data, from the observed information; 95 % intervals keep to the bounds of a "
         "parameter. ";
-  if (c.facts.quadrature)
-    out += "Quadrature is deterministic: there is no Monte Carlo error.";
+  if (c.facts.exact)
+    out += "The likelihood is computed exactly: there is no Monte Carlo error.";
   else if (own_errors)
     out += fmt::format("The Monte Carlo error is that of the computation, and falls with more {}. ",
                        c.facts.search ? "evaluations of the likelihood" : "replicates");
@@ -94,7 +94,7 @@ std::string estimate_section(const Context& c) {
   Table t{"Estimate", {"parameter", "estimate", "95 % from", "to", "standard error"}, {}, 1};
   for (const Estimate& e : f.estimates)
     t.rows.push_back({code(e.name), cell(e.value), cell(e.lower), cell(e.upper), cell(e.std_error)});
-  if (!f.quadrature) {
+  if (!f.exact) {
     t.head.emplace_back("Monte Carlo error");
     for (std::size_t p = 0; p < f.estimates.size(); ++p) t.rows[p].push_back(cell(f.estimates[p].mc_se));
   }

@@ -90,21 +90,23 @@ void Facts::read_evaluations(const Input& input) {
   std::ranges::stable_sort(evaluations, {}, [](const Evaluation& e) { return e.record.serial; });
 }
 
-// An unfinished run shows its engine by its tasks: one that tries quadrature first asks what it would cost.
+// An unfinished run shows its engine by its tasks: one that tries an exact engine first asks what it would cost.
 void Facts::read_engine(const Input& input) {
   chains = input.plan.estimator != Estimator::search;
   if (chains) return;
   if (finished) {
-    quadrature = input.run["result"].value("engine", "") == "quadrature";
-    search = !quadrature;
+    engine = input.run["result"].value("engine", "particles");
+    continuous = input.run["result"].value("continuous", false);
+    exact = engine != "particles";
+    search = !exact;
     return;
   }
-  quadrature = input.plan.engine == "quadrature";
+  exact = input.plan.engine != "particles" && input.plan.engine != "auto";
   input.store.for_each_task([&](const Store::Row& row) {
     const std::string& group = row.task.group;
-    quadrature = quadrature || (group.starts_with("quadrature ") && !group.starts_with("quadrature cost"));
+    exact = exact || (group.starts_with("quadrature ") && !group.starts_with("quadrature cost"));
   });
-  search = !quadrature && (input.plan.engine == "particles" || input.model.dimension() > 1 || !evaluations.empty());
+  search = !exact && (input.plan.engine == "particles" || input.model.dimension() > 1 || !evaluations.empty());
 }
 
 void Facts::read_place(const Input& input) {
@@ -152,6 +154,7 @@ void Facts::read_information(const Input& input) {
 
 void Facts::read_sizes(const Input& input) {
   constexpr std::size_t kParticles = 100, kLawParticles = 500;
+  constexpr int kFine = 5;  // level of what is drawn, where the answer has none
   const Json result = finished ? input.run["result"] : Json::object();
   const bool stratified = input.plan.estimator == Estimator::stratified;
   const std::optional<Effort> last =
@@ -160,8 +163,8 @@ void Facts::read_sizes(const Input& input) {
                     : !chains    ? input.plan.search.levels.first
                     : stratified ? input.plan.pilot.levels.value_or(std::pair(3, 3)).second
                                  : input.plan.replicated.highest;
-  level =
-      finished ? result["levels"].back().get<int>() : static_cast<int>(decided(input.run, "levels").value_or(asked));
+  level = static_cast<int>(decided(input.run, "levels").value_or(asked));
+  if (finished) level = result["levels"].empty() ? kFine : result["levels"].back().get<int>();
   const auto size = [&](const char* key, std::size_t otherwise) {
     const double of_result = maybe(result, key).value_or(0);
     const double n = of_result > 0 ? of_result : decided(input.run, key).value_or(0);

@@ -51,12 +51,14 @@ struct Facts {
   bool finished = false;
   bool converged = true;  // false only where the result says so
   // What the fit was made by; all are false where an unfinished run has not chosen yet.
-  bool quadrature = false, search = false, chains = false;
+  bool exact = false, search = false, chains = false;
+  std::string engine;               // of a finished run
+  bool continuous = false;          // its answer is that of the diffusion
   std::vector<Estimate> estimates;  // of the result, or so far; a line a parameter in any case
   std::vector<double> theta;        // where everything is computed: of a parameter at its bound, just inside
   std::string place;                // what that is: "the estimate"
   bool inside = true;               // θ is within its bounds
-  int level = 0;
+  int level = 0;  // at which things are drawn; in continuous time the finest that was used, or a fine one
   std::size_t particles = 0, law_particles = 0;
   std::optional<Eigen::MatrixXd>
       information;               // in unconstrained coordinates; 0 for parameters that have no standard error

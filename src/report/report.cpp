@@ -22,8 +22,13 @@ std::string made_by(const Context& c) {
     const auto at = result.find(key);
     return at != result.end() && at->is_number() ? fmt::format(", {} {}", at->dump(), what) : std::string();
   };
-  const std::string level = f.finished ? fmt::format(", level {}", f.level) : "";
-  if (f.quadrature) return "Made by quadrature, which has the likelihood exactly" + level;
+  const std::string level = f.continuous ? ", in continuous time"
+                            : f.finished ? fmt::format(", level {}", f.level)
+                                         : "";
+  if (f.exact)
+    return fmt::format("Made by {}, which has the likelihood exactly",
+                       f.engine == "kalman" ? "a Kalman filter" : "quadrature") +
+           level;
   if (f.search)
     return "Made by a search by the likelihood of particle filters" + level + number_of("particles", "particles") +
            number_of("evaluations", "evaluations");
@@ -31,7 +36,7 @@ std::string made_by(const Context& c) {
     return fmt::format("Made by the estimator {} along chains of particle smoothers",
                        code(c.input.run["settings"]["estimator"].get<std::string>())) +
            number_of("replicates", "replicates");
-  return "Neither quadrature nor particles was chosen yet";
+  return "Neither an exact engine nor particles was chosen yet";
 }
 
 std::string header(const Context& c) {
