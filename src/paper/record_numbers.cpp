@@ -26,7 +26,7 @@ void write_whole(std::uint64_t v, std::vector<double>& to) {
     to.push_back(static_cast<double>(v));
     return;
   }
-  to.push_back(-1 - static_cast<double>(v / kHalf));
+  to.push_back(-1 - static_cast<double>(v >> 32));
   to.push_back(static_cast<double>(v % kHalf));
 }
 
