@@ -126,21 +126,21 @@ LinearFormulas::LinearFormulas(const Model& of, bool derivatives)
   for (const Expr m : linear.mean) no_law.emplace(m.id(), model.graph().number(0));
   for (std::size_t i = 0; i < d; ++i) {
     for (std::size_t j = 0; j < d; ++j) {
-      place(Part::A, i, j, differentiate(linear.drift[i], components[j].symbol));
-      if (constant_) place(Part::B, i, j, differentiate(linear.drift[i], linear.mean[j]));
+      place(Part::drift, i, j, differentiate(linear.drift[i], components[j].symbol));
+      if (constant_) place(Part::pull, i, j, differentiate(linear.drift[i], linear.mean[j]));
       Expr q = model.graph().number(0);
       for (std::size_t s = 0; s < model.noise_sources(); ++s)
         q = q + components[i].diffusion[s] * components[j].diffusion[s];
-      place(Part::Q, i, j, q);
+      place(Part::noise, i, j, q);
     }
     const Expr rest = linear.at_origin(linear.drift[i]);
-    place(Part::c, i, 0, constant_ ? substitute(rest, no_law) : rest);
+    place(Part::rest, i, 0, constant_ ? substitute(rest, no_law) : rest);
   }
   for (std::size_t k = 0; k < model.observed().size(); ++k) {
     const auto& y = model.observed()[k];
-    for (std::size_t j = 0; j < d; ++j) place(Part::H, k, j, differentiate(y.arguments[0], components[j].symbol));
-    place(Part::h, k, 0, linear.at_origin(y.arguments[0]));
-    place(Part::v, k, 0, y.arguments[1] * y.arguments[1]);
+    for (std::size_t j = 0; j < d; ++j) place(Part::observe, k, j, differentiate(y.arguments[0], components[j].symbol));
+    place(Part::offset, k, 0, linear.at_origin(y.arguments[0]));
+    place(Part::variance, k, 0, y.arguments[1] * y.arguments[1]);
   }
   program_ = Program(spec);
 }

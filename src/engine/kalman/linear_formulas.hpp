@@ -48,7 +48,7 @@ class LinearFormulas {
 
  private:
   // Where an output of the program, or a number, belongs.
-  enum class Part { A, B, c, Q, H, h, v };
+  enum class Part { drift, pull, rest, noise, observe, offset, variance };  // A, B, c, Q, H, h, v
   struct Place {
     Part part;
     std::size_t entry;  // of the jet

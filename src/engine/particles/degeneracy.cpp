@@ -54,8 +54,8 @@ std::string describe(const Weighing& w, const std::string& where) {
   }
   const std::string nearest = list(
       components.size(), [&](std::size_t c) { return fmt::format("{} = {:.6g}", components[c].name, w.x[c][w.best]); });
-  const std::string text = fmt::format("{}: observation {}, nearest particle {} with log density {:.6g}, at {}", where,
-                                       seen, nearest, w.weights.largest, parameters);
+  std::string text = fmt::format("{}: observation {}, nearest particle {} with log density {:.6g}, at {}", where, seen,
+                                 nearest, w.weights.largest, parameters);
   if (impossible(w)) throw NumericalError(text + "; no particle explains it: check the value and the parameters");
   return text;
 }
