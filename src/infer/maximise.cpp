@@ -159,7 +159,7 @@ class Newton {
 
   Result<UnconstrainedPoint> evaluate(const VectorXd& u) {
     const auto found = evaluate_unconstrained(engine_, u, request());
-    if (!found) return found;
+    if (!found) return found.failure();
     UnconstrainedPoint point = *found;
     best_.work += point.work;
     for (const std::size_t p : options_.held) {  // as if the likelihood were highest here, so that no step moves it
