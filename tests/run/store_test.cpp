@@ -108,7 +108,7 @@ TEST_F(StoreTest, AnotherFormatIsRefused) {
   for (const char* format : {"1", "3"}) {
     fresh().set_all({{"format", format}, {"program", "mckean 0.2.0"}});
     try {
-      Store(folder, Store::Mode::write);
+      const Store opened(folder, Store::Mode::write);
       FAIL() << "format " << format << " was read";
     } catch (const RunError& e) {
       EXPECT_NE(std::string(e.what()).find("mckean 0.2.0, which made it, can read it"), std::string::npos) << e.what();
