@@ -65,8 +65,7 @@ study: install-build-deps build/build.ninja  ## fits against exact answers and t
 lint: install-deps build-lint/build.ninja  ## formatting and clang-tidy; any finding fails
 	@clang-format --dry-run -Werror $(SOURCES)
 	@cmake --build build-lint --target help >/dev/null  # looks for new files
-	@run-clang-tidy -quiet -p build-lint -j $(CORES) '$(CURDIR)/(src|tests|bench|experiments)/.*\.cpp$$' >build-lint/tidy.log 2>&1 \
-	  || { grep -E -A 4 '(warning|error):' build-lint/tidy.log; exit 1; }
+	@/usr/bin/python3 tools/tidy.py build-lint --jobs $(CORES)
 
 format: install-deps  ## formats all sources in place
 	clang-format -i $(SOURCES)

@@ -15,7 +15,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 BENCHMARK = ROOT / "experiments" / "benchmark"
 SUITE = ROOT / "experiments" / "suite"
 LINEAR = SUITE / "linear"
-COLLECTIONS = (BENCHMARK, SUITE, LINEAR)
+STARTS = ROOT / "experiments" / "starts"
+COLLECTIONS = (BENCHMARK, SUITE, LINEAR, STARTS)
 
 
 @dataclasses.dataclass
@@ -28,8 +29,8 @@ class Case:
     model: pathlib.Path
     data: pathlib.Path
     truth: dict
-    starts: list
     simulate: dict
+    starts: list = dataclasses.field(default_factory=list)
     constants: dict = dataclasses.field(default_factory=dict)
     exact: dict | None = None
 

@@ -25,6 +25,7 @@ import arithmetic
 import cases
 from cases import Failed, ROOT
 from part_linear import SEEDS as LINEAR_SEEDS, linear
+from part_starts import starts
 from part_suite import suite
 from tables import number, verdict
 
@@ -283,7 +284,7 @@ def failures(study):
     return ok
 
 
-PARTS = {"benchmark": benchmark, "suite": suite, "linear": linear, "zscores": zscores, "work": work, "coverage": coverage,
+PARTS = {"benchmark": benchmark, "suite": suite, "starts": starts, "linear": linear, "zscores": zscores, "work": work, "coverage": coverage,
          "failures": failures}
 
 

@@ -7,10 +7,10 @@
 
 #include "infer/checks.hpp"
 #include "infer/exact_interval.hpp"
+#include "infer/exact_search.hpp"
 #include "infer/extrapolate.hpp"
-#include "infer/search/explore.hpp"
+#include "infer/search/evaluation.hpp"
 #include "model/symmetric.hpp"
-#include "model/unconstrained.hpp"
 
 namespace mckean {
 namespace {
@@ -25,11 +25,12 @@ constexpr double kMuch = 0.2;                         // the same, where finer l
 constexpr double kSketchDistance = 1;                 // standard errors
 constexpr double kComparable = 3;                     // log units within which another maximum is reported
 constexpr double kElsewhere = 3;                      // standard errors from which on it is another
-constexpr double kSame = 0.05;                        // log units
 constexpr double kTolerance = 1e-4,
-                 kExact = 1e-8;      // of the last step, in standard errors; of a level that is asked for
-constexpr double kBearable = 6e8;    // moves of a point and entry of its jet, in a whole fit
-constexpr double kEvaluations = 50;  // of the likelihood and its derivatives in a fit, on the coarse level, by cost
+                 kExact = 1e-8;    // of the last step, in standard errors; of a level that is asked for
+constexpr double kBearable = 6e8;  // moves of a point and entry of its jet, in a whole fit
+constexpr double kLeastLooking = 6e6,
+                 kMostLooking = 3e7;  // and in looking around on the coarse level, half of a fit or so much
+constexpr double kEvaluations = 50;   // of the likelihood and its derivatives in a fit, on the coarse level, by cost
 
 // What the value costs with all first and second derivatives, over the value alone.
 double derivatives(std::size_t parameters) { return static_cast<double>((parameters + 1) * (parameters + 2)) / 2; }
@@ -150,57 +151,18 @@ class ExactFit {
         .work;
   }
 
-  std::vector<double> start(std::size_t k) const {
-    std::vector<double> out = model().start_values();
-    if (k == 0) return out;
-    const Stream stream(seed_of(given_.seed, "starts"), static_cast<std::uint32_t>(k), 0, Purpose::data);
-    VectorXd u = unconstrained(model().parameters(), out);
-    for (Index p = 0; p < u.size(); ++p)
-      u[p] += (2 * uniform(stream, 0, static_cast<std::uint32_t>(p)) - 1) * std::max(1.0, 0.75 * std::abs(u[p]));
-    return natural(model().parameters(), u);
-  }
-
-  // Newton's method from several starts on the coarse level; where they do not agree, from where a population ends.
   void find() {
     level_ = coarse_;
-    std::vector<ExactRequest> requests;
-    for (std::size_t k = 0; k < std::max<std::size_t>(2, given_.search.starts); ++k) requests.push_back({start(k)});
-    take(tasks_.maximise("start", coarse_, requests));
-    if (agree()) return;
-    bench_.observer.message("Newton's method does not agree from all starts: a population search");
-    requests.clear();
-    for (std::size_t k = 0; k < 2; ++k)
-      if (const auto end = explore(k)) requests.push_back({*end});
-    if (!requests.empty()) take(tasks_.maximise("explored", coarse_, requests));
-  }
-
-  void take(const std::vector<ExactMaximum>& some) {
-    for (const ExactMaximum& m : some) {
-      if (m.found())
-        found_.push_back(m);
-      else
-        best_.problem = m.problem;
-    }
-    std::ranges::stable_sort(found_, [](const ExactMaximum& a, const ExactMaximum& b) { return a.loglik > b.loglik; });
-    starts_ += some.size();
-    if (!found_.empty()) best_ = found_[0];
-  }
-
-  bool agree() const {
-    if (found_.size() < starts_ || found_.size() < 2) return false;
-    return found_.front().loglik - found_.back().loglik < kSame;
-  }
-
-  std::optional<std::vector<double>> explore(std::size_t k) {
-    search::Evaluations evaluations(engine_, bench_.runner, bench_.observer, given_.seed);
-    const search::Box box(model().parameters());
-    const search::Explored e = search::explore(evaluations, box,
-                                               {.name = fmt::format("population {}", k + 1),
-                                                .start = box.from(start(k)),
-                                                .effort = {coarse_, 1, 1, 1},
-                                                .highest_level = coarse_});
-    bench_.particle_steps += static_cast<std::uint64_t>(evaluations.work());
-    return e.found ? std::optional(box.theta(e.mean)) : std::nullopt;
+    const double each = expected_ / kEvaluations;
+    found_ = exact_search(bench_, tasks_,
+                          {.level = coarse_,
+                           .evaluations = std::clamp(expected_ / 2, kLeastLooking, kMostLooking) / each,
+                           .starts = given_.search.starts,
+                           .seed = given_.seed});
+    if (found_.maxima.empty())
+      best_.problem = found_.problem;
+    else
+      best_ = found_.maxima[0];
   }
 
   // On the level that is asked for, or on finer ones until that no longer moves the maximum.
@@ -243,18 +205,12 @@ class ExactFit {
                            {{"lower", lowest_ - 1}, {"upper", lowest_}, {"shift", found->doubt}}});
   }
 
-  // The maximum of a level from the best so far; parameters that run into a bound are held there.
+  // The maximum of a level from the best so far.
   void climb(const std::string& name, int level) {
     tell(fmt::format("{}, level {}", engine_.name(), level));
-    ExactMaximum at =
-        tasks_.maximise(fmt::format("{} {}", name, held_.size()), level, {best_.theta, held_, tolerance()});
-    while (at.found() && at.at_bound && held_.size() < at.theta.size()) {
-      held_.push_back(*at.at_bound);
-      at = tasks_.maximise(fmt::format("{} {}", name, held_.size()), level, {at.theta, held_, tolerance()});
-      if (held_.size() == at.theta.size()) at.converged = true;
-    }
-    best_ = at, level_ = level;
-    if (level_ <= kSketch || !sketch_.found()) sketch_ = at, sketch_level_ = level_;
+    best_ = tasks_.maximise(name, level, {best_.theta, {}, tolerance()}), level_ = level;
+    held_ = best_.at_bound;
+    if (level_ <= kSketch || !sketch_.found()) sketch_ = best_, sketch_level_ = level_;
   }
 
   // In standard errors: the length of Newton's step on another level.
@@ -274,8 +230,8 @@ class ExactFit {
   void report_maxima(FitResult& out) {
     out.maxima.push_back({best_.theta, best_.loglik});
     std::vector<ExactRequest> requests;
-    for (const ExactMaximum& m : found_)
-      if (m.converged && m.loglik > found_[0].loglik - 2 * kComparable && distance(m.theta) > kElsewhere)
+    for (const ExactMaximum& m : found_.maxima)
+      if (m.converged && m.loglik > found_.maxima[0].loglik - 2 * kComparable && distance(m.theta) > kElsewhere)
         requests.push_back({m.theta});
     if (requests.empty()) return;
     for (const ExactMaximum& m : tasks_.maximise("elsewhere", level_, requests)) {
@@ -325,8 +281,7 @@ class ExactFit {
   const Engine& engine_;
   const FitPlan& given_;
   ExactTasks tasks_;
-  std::vector<ExactMaximum> found_;  // on the coarse level, the best first
-  std::size_t starts_ = 0;
+  ExactSearchResult found_;  // on the coarse level
   ExactMaximum best_;
   std::vector<std::size_t> held_;  // at their bounds
   int level_ = 0, coarse_ = kCoarse;

@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <map>
 
 #include "infer/profile.hpp"
+#include "infer/profile_end.hpp"
 #include "infer/search/intervals.hpp"
 #include "model/symmetric.hpp"
-#include "model/unconstrained.hpp"
 
 namespace mckean {
 namespace {
@@ -18,117 +16,12 @@ namespace {
 using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr double kOneSided = 2.705543454095404 / 2;  // fall at the end of a one-sided interval
-constexpr double kClose = 0.25;                      // share by which the fall at the end of a parabola may be off
 constexpr double kParabola = 3;                      // times the half-width that a standard error may suggest
-constexpr double kFarthest = 1e3;                    // how far an end is sought, in units of the estimate and its start
-constexpr int kMostDoublings = 24, kMostHalvings = 30, kMostIterations = 40;
-constexpr double kTolerance = 1e-3;  // of a maximum over the others, in standard errors
 constexpr double kNormal95 = 1.959963984540054;
-constexpr double kMovesOut = 0.6;  // share of the fall that is left with steps half as long
 
-// The profile log-likelihood of one parameter to one side of the maximum, at values further and further out.
-class Side {
- public:
-  struct Start {
-    const ExactMaximum& top;        // on this level
-    std::vector<std::size_t> held;  // at their bounds
-    std::size_t parameter;
-    int sign;  // in unconstrained coordinates
-  };
-  // The second request is one level finer.
-  Side(const Engine& engine, Request at, Request finer, Start start)
-      : engine_(engine),
-        at_(std::move(at)),
-        finer_(std::move(finer)),
-        start_(std::move(start)),
-        last_(start_.top.theta) {
-    if (std::ranges::find(start_.held, start_.parameter) == start_.held.end()) start_.held.push_back(start_.parameter);
-    u_ = parameter().unconstrained(start_.top.theta[start_.parameter]);
-  }
-
-  // Where it has fallen by so much, from a first guess of the distance in unconstrained coordinates; none where it does
-  // not.
-  std::optional<double> end(double by, double guess) {
-    const double most = kFarthest * (std::abs(value(0)) + std::abs(parameter().start) + 1);
-    double inner = 0, outer = guess, below = 0, above = 0;
-    for (int i = 0;; ++i) {
-      if (i == kMostDoublings || std::abs(value(outer)) > most || !parameter().contains(value(outer)) ||
-          value(outer) == value(inner))
-        return {};
-      above = fall(outer);
-      if (above >= by) break;
-      inner = outer, below = above, outer *= 2;
-    }
-    // √fall is nearly linear.
-    for (int i = 0; i < kMostHalvings && outer - inner > 2e-3 * outer && std::abs(above / by - 1) > 2e-3; ++i) {
-      const double secant = (std::sqrt(by) - std::sqrt(below)) / (std::sqrt(above) - std::sqrt(below));
-      const double share = std::isfinite(above) && i % 3 != 2 ? std::clamp(secant, 0.05, 0.95) : 0.5;
-      const double middle = inner + share * (outer - inner), at = fall(middle);
-      if (at >= by)
-        outer = middle, above = at;
-      else
-        inner = middle, below = at;
-    }
-    if (outer > 2 * guess && moves_out(outer, by)) return {};
-    return value(outer);
-  }
-
-  // How far the profile has fallen at a distance in unconstrained coordinates; infinite where there is no likelihood.
-  double fall(double distance) {
-    const auto known = falls_.find(distance);
-    if (known != falls_.end()) return known->second;
-    return falls_[distance] = fall(at_, distance, start_.top.loglik, last_);
-  }
-
-  // A distance in unconstrained coordinates that is not far: the size of the parameter, a factor of e above a bound.
-  double modest() const {
-    const Parameter& p = parameter();
-    const bool bounded = std::isfinite(p.lower) || std::isfinite(p.upper);
-    return bounded ? 1 : std::max(std::abs(value(0)), p.start == 0 ? 0.5 : std::abs(p.start));
-  }
-
-  double work() const { return work_; }
-
- private:
-  const Parameter& parameter() const { return engine_.parameters()[start_.parameter]; }
-  double value(double distance) const { return parameter().natural(u_ + start_.sign * distance); }
-
-  double fall(const Request& request, double distance, double top, std::vector<double>& from) {
-    std::vector<double> start = from;
-    start[start_.parameter] = value(distance);
-    const auto at = maximise(
-        engine_, start,
-        {.request = request, .most_iterations = kMostIterations, .tolerance = kTolerance, .held = start_.held});
-    if (!at) return std::numeric_limits<double>::infinity();
-    work_ += at->work;
-    from = at->theta;
-    return std::max(0.0, top - at->loglik);
-  }
-
-  // An end that is Euler's: with steps half as long the likelihood has hardly fallen there.
-  bool moves_out(double distance, double by) {
-    if (at_.effort.level == kContinuous) return false;
-    const auto top = maximise(engine_, start_.top.theta, {.request = finer_, .tolerance = kTolerance});
-    if (!top) return false;
-    work_ += top->work;
-    std::vector<double> from = last_;
-    return fall(finer_, distance, top->loglik, from) < kMovesOut * by;
-  }
-
-  const Engine& engine_;
-  Request at_, finer_;
-  Start start_;
-  double u_;
-  std::vector<double> last_;  // the maximum over the others where it was last sought
-  std::map<double, double> falls_;
-  double work_ = 0;
-};
-
-// The covariance in unconstrained coordinates of the parameters that are not held; none where the information is not
-// positive definite.
-std::optional<MatrixXd> covariance_of(const Model& model, const ExactMaximum& best,
-                                      const std::vector<std::size_t>& held) {
-  const MatrixXd information = unconstrained_information(model, best.theta, best.information);
+// The covariance of the parameters that are not held; none where the information is not positive definite.
+std::optional<MatrixXd> covariance_of(const ExactMaximum& best, const std::vector<std::size_t>& held) {
+  const MatrixXd& information = best.information;
   std::vector<Index> free;
   for (Index i = 0; i < information.rows(); ++i)
     if (std::ranges::find(held, static_cast<std::size_t>(i)) == held.end()) free.push_back(i);
@@ -150,20 +43,12 @@ constexpr auto record_of(const FoundEnd*) { return record("end of an interval", 
 class Intervals {
  public:
   Intervals(Workbench& bench, ExactTasks& tasks, const ExactTop& top, FitResult& out)
-      : bench_(bench),
-        tasks_(tasks),
-        top_(top),
-        out_(out),
-        covariance_(covariance_of(bench.model(), top.best, top.held)) {}
+      : bench_(bench), tasks_(tasks), top_(top), out_(out), covariance_(covariance_of(top.best, top.held)) {}
 
   void run() {
-    const Model& model = bench_.model();
     out_.intervals.resize(out_.value.size());
-    if (covariance_) {
-      const VectorXd slope = slopes(model.parameters(), unconstrained(model.parameters(), top_.best.theta));
-      const MatrixXd natural = slope.asDiagonal() * *covariance_ * slope.asDiagonal();
-      for (const auto& row : natural.rowwise()) out_.covariance.emplace_back(row.begin(), row.end());
-    }
+    if (covariance_)
+      for (const auto& row : covariance_->rowwise()) out_.covariance.emplace_back(row.begin(), row.end());
     find_ends();
     for (std::size_t p = 0; p < out_.value.size(); ++p)
       if (held(p))
@@ -178,12 +63,23 @@ class Intervals {
   bool at_lower(std::size_t p) const {
     return std::abs(top_.best.theta[p] - parameter(p).lower) < std::abs(top_.best.theta[p] - parameter(p).upper);
   }
-  // θ grows with its coordinate in unconstrained coordinates, except below an upper bound alone.
-  bool rising(std::size_t p) const { return std::isfinite(parameter(p).lower) || !std::isfinite(parameter(p).upper); }
-  double spread(std::size_t p) const {
+  double std_error(std::size_t p) const {
     const auto i = static_cast<Index>(p);
-    return covariance_ ? std::sqrt((*covariance_)(i, i))
-                       : std::max(1.0, std::abs(parameter(p).unconstrained(top_.best.theta[p])));
+    return std::sqrt((*covariance_)(i, i));
+  }
+  // A distance that is not far.
+  double modest(std::size_t p) const {
+    const double size = std::max(std::abs(top_.best.theta[p]), std::abs(parameter(p).start));
+    return size > 0 ? size : 0.5;
+  }
+
+  // Where the parabola at a bound has fallen far enough.
+  double from_bound(std::size_t p) const {
+    const auto i = static_cast<Index>(p);
+    const double slope = std::abs(top_.sketch.gradient(i));
+    const double bend = std::max(0.0, ridge(top_.sketch.information, i).dot(top_.sketch.information.col(i)));
+    const double out = 2 * kOneSided / (slope + std::sqrt(slope * slope + 2 * kOneSided * bend));
+    return std::isfinite(out) && out > 0 ? out : modest(p);
   }
 
   // One task for each end.
@@ -193,20 +89,19 @@ class Intervals {
   };
   FoundEnd find(const End& e, const std::stop_token& stop) const {
     const std::size_t p = e.parameter;
-    Side side(tasks_.engine(), tasks_.at(top_.sketch_level, stop), tasks_.at(finer_level(), stop),
-              {top_.sketch, top_.held, p, e.upper == rising(p) ? 1 : -1});
+    ProfileEnd end(tasks_.engine(), tasks_.at(top_.sketch_level, stop), tasks_.at(finer_level(), stop),
+                   {top_.sketch, p, e.upper ? 1 : -1});
     std::optional<double> out;
-    const double plain = std::min(kNormal95 * spread(p), side.modest());
-    if (held(p)) {
-      out = side.end(kOneSided, 1);
-    } else if (covariance_ && plain == kNormal95 * spread(p) &&
-               std::abs(side.fall(plain) / kFallOfInterval - 1) < kClose) {
-      const double u = parameter(p).unconstrained(top_.best.theta[p]);
-      out = parameter(p).natural(u + (e.upper == rising(p) ? plain : -plain));
-    } else {
-      out = side.end(kFallOfInterval, plain);
+    if (held(p))
+      out = end.find(kOneSided, from_bound(p));
+    else
+      out = end.find(kFallOfInterval, covariance_ ? std::min(kNormal95 * std_error(p), modest(p)) : modest(p));
+    // The sketch may have its maximum a little elsewhere.
+    if (out && parameter(p).contains(*out)) {
+      const double moved = *out + top_.best.theta[p] - top_.sketch.theta[p];
+      out = std::clamp(moved, parameter(p).lower, parameter(p).upper);
     }
-    return {out, side.work()};
+    return {out, end.work()};
   }
 
   void find_ends() {
@@ -241,11 +136,11 @@ class Intervals {
   void tell_free(std::size_t p) {
     Interval& interval = out_.intervals[p];
     if (interval.lower && interval.upper) {
-      const double u = parameter(p).unconstrained(top_.best.theta[p]);
+      const bool bounds = *interval.lower == parameter(p).lower && *interval.upper == parameter(p).upper;
+      if (bounds) return;  // the data say nothing of it
       // Where the parabola says nothing of the interval, its half-width does.
       const double half = (*interval.upper - *interval.lower) / (2 * kNormal95);
-      const double plain = std::abs(parameter(p).slope(u)) * spread(p);
-      interval.std_error = covariance_ && plain < kParabola * half ? plain : half;
+      interval.std_error = covariance_ && std_error(p) < kParabola * half ? std_error(p) : half;
       return;
     }
     if (!covariance_) return;  // the flat direction has been named

@@ -17,7 +17,8 @@ ExactMaximum described(const Result<Maximum>& found) {
     out.problem = found.failure().message;
     return out;
   }
-  out.theta = found->theta, out.loglik = found->loglik, out.information = found->information;
+  out.theta = found->theta, out.loglik = found->loglik;
+  out.gradient = found->gradient, out.information = found->information;
   out.converged = found->converged || found->flat;
   out.at_bound = found->at_bound, out.problem = found->message, out.work = found->work;
   return out;

@@ -17,16 +17,18 @@ struct ExactRequest {
 struct ExactMaximum {
   std::vector<double> theta;
   double loglik = 0;
-  Eigen::MatrixXd information;  // of θ
-  bool converged = false;       // also where the likelihood is flat along some direction, which `problem` then names
-  std::optional<std::size_t> at_bound;
+  Eigen::VectorXd gradient;
+  Eigen::MatrixXd information;
+  bool converged = false;  // also where the likelihood is flat along some direction, which `problem` then names
+  std::vector<std::size_t> at_bound;  // parameters that lie there
   std::string problem;  // why it is not converged; with an empty θ why there is no likelihood at the start
   double work = 0;      // of all evaluations
   bool found() const { return !theta.empty(); }
 };
 constexpr auto record_of(const ExactMaximum*) {
-  return record("exact maximum", &ExactMaximum::theta, &ExactMaximum::loglik, &ExactMaximum::information,
-                &ExactMaximum::converged, &ExactMaximum::at_bound, &ExactMaximum::problem, &ExactMaximum::work);
+  return record("exact maximum", &ExactMaximum::theta, &ExactMaximum::loglik, &ExactMaximum::gradient,
+                &ExactMaximum::information, &ExactMaximum::converged, &ExactMaximum::at_bound, &ExactMaximum::problem,
+                &ExactMaximum::work);
 }
 
 // The likelihood at a point with its derivatives, or nothing.

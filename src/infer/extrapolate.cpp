@@ -40,7 +40,7 @@ class Extrapolation {
       if (length(step, lowest + 1) < kRest) return result(lowest);
       theta_ += step;
       for (Index p = 0; p < theta_.size(); ++p)
-        if (!tasks_.engine().parameters()[static_cast<std::size_t>(p)].contains(theta_[p])) return {};
+        if (!tasks_.engine().parameters()[static_cast<std::size_t>(p)].admits(theta_[p])) return {};
     }
     return {};
   }
@@ -90,6 +90,8 @@ class Extrapolation {
     for (int l = 0; l < kLevels; ++l) out.maximum.loglik += kRichardson[l] * known_.at(lowest + 1 + l).loglik;
     out.maximum.information =
         combined(lowest + 1, [](const ExactValue& v) -> const MatrixXd& { return v.information; });
+    out.maximum.gradient = combined(lowest + 1, [](const ExactValue& v) -> const VectorXd& { return v.gradient; });
+    out.maximum.at_bound = options_.held;
     out.maximum.converged = true;
     out.lowest = lowest + 1, out.highest = lowest + kLevels;
     out.doubt = doubt(lowest);

@@ -2,97 +2,69 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
-#include <optional>
 
-#include "infer/unconstrained_point.hpp"
+#include "infer/quadratic_model.hpp"
 #include "mckean/error.hpp"
-#include "model/symmetric.hpp"
-#include "model/unconstrained.hpp"
 
 namespace mckean {
 namespace {
 
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
+using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
-constexpr double kFlat = 1e-9;  // eigenvalues of the scaled information below this share of the largest are taken for 0
 constexpr double kLeastTemper = 1e-5;
 constexpr int kTemperedSteps = 20;
+constexpr double kLargestReach = 8, kLeastReach = 1e-12;  // of a step, in sizes of the parameters
+constexpr double kAtLeast = 0.1;                          // share of a start's size that a parameter always has
+constexpr int kMostEscapes = 4;                           // from saddles
+constexpr double kTouches = 1e-4;  // share of a start's size within which a bound without likelihood counts as reached
 
-// The quadratic model around a point: −D H D = V Λ Vᵀ with D such that its diagonal is ±1.
-class Quadratic {
- public:
-  explicit Quadratic(const UnconstrainedPoint& point) : scale_(point.u.size()) {
-    for (Eigen::Index i = 0; i < scale_.size(); ++i) {
-      const double h = std::abs(point.hessian(i, i));
-      scale_(i) = h > 0 ? 1 / std::sqrt(h) : 1;
-    }
-    const MatrixXd scaled = -(scale_.asDiagonal() * point.hessian * scale_.asDiagonal());
-    eigen_ = spectrum(scaled);
-    slope_ = eigen_.vectors.transpose() * scale_.cwiseProduct(point.gradient);
-    floor_ = kFlat * eigen_.values.cwiseAbs().maxCoeff();
-  }
-
-  // |H|⁻¹ g: Newton's step where H is negative definite, uphill everywhere; nothing along flat directions.
-  VectorXd step() const {
-    VectorXd out = VectorXd::Zero(slope_.size());
-    for (Eigen::Index i = 0; i < out.size(); ++i)
-      if (!flat(i)) out(i) = slope_(i) / std::abs(eigen_.values(i));
-    return scale_.cwiseProduct(eigen_.vectors * out);
-  }
-
-  // The length of that step in standard errors.
-  double length() const {
-    double sum = 0;
-    for (Eigen::Index i = 0; i < slope_.size(); ++i)
-      if (!flat(i)) sum += slope_(i) * slope_(i) / std::abs(eigen_.values(i));
-    return std::sqrt(sum);
-  }
-
-  bool concave() const { return eigen_.values.size() == 0 || eigen_.values.minCoeff() > floor_; }
-  bool singular() const { return !concave() && eigen_.values.minCoeff() >= -floor_; }
-  VectorXd weakest() const { return scale_.cwiseProduct(eigen_.vectors.col(0)).normalized(); }  // eigenvalues ascend
-
- private:
-  bool flat(Eigen::Index i) const { return std::abs(eigen_.values(i)) <= floor_; }
-
-  VectorXd scale_, slope_;
-  Spectrum eigen_;
-  double floor_;
+struct Point {
+  VectorXd theta;
+  double loglik = 0;
+  VectorXd gradient;
+  MatrixXd information;
 };
 
 class Newton {
  public:
   Newton(const Engine& engine, const std::vector<double>& start, const MaximiseOptions& options)
-      : engine_(engine), options_(options), start_(start) {
+      : engine_(engine),
+        options_(options),
+        start_(start),
+        held_(start.size(), false),
+        open_lower_(start.size(), false),
+        open_upper_(start.size(), false) {
+    for (const std::size_t p : options.held) held_[p] = true;
     check_start();
   }
 
   // From a start that the observations contradict, first to the maximum of a tempered likelihood, and on from there.
   Result<Maximum> run() {
-    VectorXd u = unconstrained(engine_.parameters(), start_);
+    VectorXd theta = VectorXd::Map(start_.data(), static_cast<Index>(start_.size()));
     while (temper_ > kLeastTemper && !plausible()) temper_ /= 4;
     for (; temper_ < 1; temper_ *= 4) {
-      if (const auto failed = begin(u)) return *failed;
-      for (int i = 0; i < kTemperedSteps && Quadratic(here_).length() > 0.1; ++i, ++best_.iterations)
-        if (!climb(Quadratic(here_).step())) break;
-      u = here_.u;
+      if (const auto failed = begin(theta)) return *failed;
+      for (int i = 0; i < kTemperedSteps && length() > 0.1; ++i, ++best_.iterations)
+        if (!climb()) break;
+      theta = here_.theta;
     }
     best_.message.clear();
-    if (const auto failed = begin(u)) return *failed;
-    while (!finished(Quadratic(here_)) && climb(Quadratic(here_).step())) ++best_.iterations;
-    best_.theta = here_.theta;
-    best_.loglik = here_.loglik;
-    best_.information = here_.information;
+    if (const auto failed = begin(theta)) return *failed;
+    while (!finished() && climb()) ++best_.iterations;
+    describe();
     return best_;
   }
 
  private:
+  const Parameter& parameter(Index i) const { return engine_.parameters()[static_cast<std::size_t>(i)]; }
+  Index size() const { return static_cast<Index>(start_.size()); }
+
   void check_start() const {
     for (std::size_t p = 0; p < start_.size(); ++p) {
       const Parameter& parameter = engine_.parameters()[p];
-      if (!(start_[p] >= parameter.lower && start_[p] <= parameter.upper))
+      if (!parameter.admits(start_[p]))
         throw InputError(fmt::format("the start of '{}' is {}, which is not between its bounds {} and {}",
                                      parameter.name, start_[p], parameter.lower, parameter.upper));
     }
@@ -111,29 +83,104 @@ class Newton {
     return at || at.failure().code != Failure::Code::implausible;
   }
 
-  std::optional<Failure> begin(const VectorXd& u) {
-    const auto at = evaluate(u);
+  std::optional<Failure> begin(const VectorXd& theta) {
+    const auto at = evaluate(theta);
     if (!at) return at.failure();
     here_ = *at;
+    reach_ = 1;
     return {};
   }
 
-  bool finished(const Quadratic& quadratic) {
-    best_.at_bound = active_bound(quadratic.step());
-    if (best_.at_bound) return stop(bound_text(*best_.at_bound));
-    if (quadratic.length() < options_.tolerance) {
-      best_.flat = quadratic.singular();
+  Result<Point> evaluate(const VectorXd& theta) {
+    const Outcome at = engine_.at({theta.data(), start_.size()}, Order::information, {}, request());
+    if (!at) return at.failure();
+    best_.work += at->work;
+    Point out{theta, at->loglik, VectorXd::Map(at->gradient.data(), size()),
+              MatrixXd::Map(at->information.data(), size(), size())};
+    if (!std::isfinite(out.loglik) || !out.gradient.allFinite() || !out.information.allFinite())
+      return Failure{Failure::Code::undefined, "the likelihood has no finite derivatives here"};
+    return out;
+  }
+
+  // How far a parameter may be expected to move: its distance from a bound, or its own size.
+  double extent(Index i) const {
+    const Parameter& p = parameter(i);
+    const bool below = std::isfinite(p.lower), above = std::isfinite(p.upper);
+    const double origin = below ? p.lower : above ? p.upper : 0;
+    const double begun = std::max(std::abs(start_[static_cast<std::size_t>(i)] - origin), std::abs(p.start - origin));
+    double out = std::max(std::abs(here_.theta(i) - origin), kAtLeast * begun);
+    if (below && above) out = std::min(std::max(out, kAtLeast * (p.upper - p.lower)), (p.upper - p.lower) / 4);
+    const double information = here_.information(i, i);
+    if (out == 0) out = information > 0 ? 1 / std::sqrt(information) : 1;
+    return out;
+  }
+
+  // Steps that stay within the bounds, and within so many extents.
+  StepBox box(double reach) const {
+    StepBox out{VectorXd::Zero(size()), VectorXd::Zero(size())};
+    for (Index i = 0; i < size(); ++i) {
+      const auto p = static_cast<std::size_t>(i);
+      if (held_[p]) continue;
+      const double most = reach * extent(i);
+      out.lower(i) = std::max(lower(i) - here_.theta(i), -most),
+      out.upper(i) = std::min(upper(i) - here_.theta(i), most);
+    }
+    return out;
+  }
+
+  // Of a bound at which there is no likelihood only the neighbourhood is reached.
+  double lower(Index i) const {
+    const Parameter& p = parameter(i);
+    if (!open_lower_[static_cast<std::size_t>(i)]) return p.lower;
+    return touches(i, p.lower) ? here_.theta(i) : p.lower + 0.1 * (here_.theta(i) - p.lower);
+  }
+  double upper(Index i) const {
+    const Parameter& p = parameter(i);
+    if (!open_upper_[static_cast<std::size_t>(i)]) return p.upper;
+    return touches(i, p.upper) ? here_.theta(i) : p.upper - 0.1 * (p.upper - here_.theta(i));
+  }
+  bool touches(Index i, double bound) const {
+    return std::abs(here_.theta(i) - bound) <= kTouches * std::abs(parameter(i).start - bound);
+  }
+
+  VectorXd step(double reach) const { return QuadraticModel(here_.gradient, here_.information).step(box(reach)); }
+
+  // What the parabola still promises, as the length of a step in standard errors.
+  double length() const {
+    const QuadraticModel model(here_.gradient, here_.information);
+    return std::sqrt(2 * std::max(0.0, model.gain(model.step(box(1 / kLeastReach)))));
+  }
+
+  bool on_bound(Index i) const {
+    const Parameter& p = parameter(i);
+    const auto k = static_cast<std::size_t>(i);
+    const double slope = here_.gradient(i), theta = here_.theta(i);
+    return (slope <= 0 && (theta == p.lower || (open_lower_[k] && touches(i, p.lower)))) ||
+           (slope >= 0 && (theta == p.upper || (open_upper_[k] && touches(i, p.upper))));
+  }
+  std::vector<Index> free() const {
+    std::vector<Index> out;
+    for (Index i = 0; i < size(); ++i)
+      if (!held_[static_cast<std::size_t>(i)] && !on_bound(i)) out.push_back(i);
+    return out;
+  }
+
+  bool finished() {
+    const double left = length();
+    if (left < options_.tolerance) {
+      const Curvature curvature(here_.information, free());
+      if (curvature.concave()) return best_.converged = true;
+      best_.flat = curvature.singular();
       if (best_.flat)
         return stop("the information is singular: the likelihood does not change along " +
-                    direction(quadratic.weakest()));
-      if (!quadratic.concave())
-        return stop("the likelihood has a saddle here: it grows in both directions along " +
-                    direction(quadratic.weakest()) + "; start elsewhere");
-      return best_.converged = true;
+                    direction(curvature.weakest()));
+      if (escape(curvature.weakest())) return false;
+      return stop("the likelihood has a saddle here: it grows in both directions along " +
+                  direction(curvature.weakest()) + "; start elsewhere");
     }
     if (best_.iterations < options_.most_iterations) return false;
     return stop(fmt::format("no convergence after {} iterations: the last step is {:.2g} standard errors long",
-                            best_.iterations, quadratic.length()));
+                            best_.iterations, left));
   }
 
   bool stop(std::string message) {
@@ -141,73 +188,89 @@ class Newton {
     return true;
   }
 
-  // Halves the step until the likelihood grows as much as its slope promises, up to rounding.
-  bool climb(VectorXd step) {
-    for (Eigen::Index i = 0; i < step.size(); ++i)  // no further than doubles the parameter
-      step *= std::min(1.0, std::max(1.0, std::abs(here_.u(i))) / std::max(std::abs(step(i)), 1e-300));
+  // A step in the box, which shrinks until the likelihood grows by a part of what the parabola promises, up to
+  // rounding.
+  bool climb() {
+    const QuadraticModel model(here_.gradient, here_.information);
     const double noise = 1e-11 * (1 + std::abs(here_.loglik));
-    for (int halving = 0; halving < 50; ++halving, step *= 0.5) {
-      const auto there = evaluate(here_.u + step);
-      const double promised = 1e-4 * here_.gradient.dot(step);
-      if (!there || there->loglik < here_.loglik + promised - noise) continue;
-      here_ = *there;
-      return true;
+    while (reach_ > kLeastReach) {
+      const VectorXd s = step(reach_);
+      const double promised = model.gain(s), used = reach_used(s);
+      const auto there = evaluate(landing(s));
+      if (!there) note_open_bounds(s);
+      if (there && there->loglik >= here_.loglik + 1e-4 * promised - noise) {
+        const double kept = promised > 0 ? (there->loglik - here_.loglik) / promised : 1;
+        if (kept > 0.75 && used > 0.9 * reach_) reach_ = std::min(2 * reach_, kLargestReach);
+        if (kept < 0.25) reach_ = used / 2;
+        here_ = *there;
+        return true;
+      }
+      reach_ = std::min(reach_, used) / 4;
     }
     stop("no step increases the likelihood: it is not smooth here, or its derivatives are not accurate");
     return false;
   }
 
-  Result<UnconstrainedPoint> evaluate(const VectorXd& u) {
-    const auto found = evaluate_unconstrained(engine_, u, request());
-    if (!found) return found.failure();
-    UnconstrainedPoint point = *found;
-    best_.work += point.work;
-    for (const std::size_t p : options_.held) {  // as if the likelihood were highest here, so that no step moves it
-      const auto held = static_cast<Eigen::Index>(p);
-      point.gradient(held) = 0;
-      point.hessian.row(held).setZero(), point.hessian.col(held).setZero();
-      point.hessian(held, held) = -1;
-    }
-    return point;
+  // Exactly on a bound where the step ends there.
+  VectorXd landing(const VectorXd& s) const {
+    VectorXd out = here_.theta + s;
+    for (Index i = 0; i < size(); ++i) out(i) = std::clamp(out(i), lower(i), upper(i));
+    return out;
   }
 
-  // In unconstrained coordinates a maximum at a bound lies at infinity: the step stays long, while what is left to gain
-  // vanishes.
-  std::optional<std::size_t> active_bound(const VectorXd& step) const {
-    for (Eigen::Index i = 0; i < step.size(); ++i) {
-      const Parameter& p = engine_.parameters()[static_cast<std::size_t>(i)];
-      if (!std::isfinite(p.lower) && !std::isfinite(p.upper)) continue;
-      if (std::abs(step(i)) >= 0.5 && std::abs(here_.gradient(i)) <= 1e-6) return static_cast<std::size_t>(i);
-    }
-    return {};
+  double reach_used(const VectorXd& s) const {
+    double out = 0;
+    for (Index i = 0; i < size(); ++i) out = std::max(out, std::abs(s(i)) / extent(i));
+    return out;
   }
 
-  std::string bound_text(std::size_t i) const {
-    const Parameter& p = engine_.parameters()[i];
-    const bool low = std::abs(here_.theta[i] - p.lower) < std::abs(here_.theta[i] - p.upper);
-    return fmt::format("'{}' runs into its bound {}; fix it there, or move the bound", p.name, low ? p.lower : p.upper);
+  void note_open_bounds(const VectorXd& s) {
+    const VectorXd there = landing(s);
+    for (Index i = 0; i < size(); ++i) {
+      const auto p = static_cast<std::size_t>(i);
+      if (there(i) == parameter(i).lower && here_.theta(i) > parameter(i).lower) open_lower_[p] = true;
+      if (there(i) == parameter(i).upper && here_.theta(i) < parameter(i).upper) open_upper_[p] = true;
+    }
+  }
+
+  // Along a direction in which the likelihood grows either way, as far as half the extents.
+  bool escape(const VectorXd& along) {
+    if (++escapes_ > kMostEscapes) return false;
+    const double most = 0.5 / std::max(reach_used(along), 1e-300);
+    for (double length = most; length > 1e-3 * most; length /= 4)
+      for (const double sign : {1.0, -1.0}) {
+        const auto there = evaluate(landing(sign * length * along));
+        if (!there || there->loglik <= here_.loglik + 1e-9 * (1 + std::abs(here_.loglik))) continue;
+        here_ = *there, reach_ = 1;
+        return true;
+      }
+    return false;
+  }
+
+  void describe() {
+    best_.theta.assign(here_.theta.begin(), here_.theta.end());
+    best_.loglik = here_.loglik, best_.gradient = here_.gradient, best_.information = here_.information;
+    for (Index i = 0; i < size(); ++i)
+      if (!held_[static_cast<std::size_t>(i)] && on_bound(i)) best_.at_bound.push_back(static_cast<std::size_t>(i));
   }
 
   std::string direction(const VectorXd& v) const {
     std::string text;
-    for (Eigen::Index i = 0; i < v.size(); ++i)
-      text += fmt::format("{}{} {:.3g}", i ? ", " : "(", engine_.parameters()[static_cast<std::size_t>(i)].name, v(i));
+    for (Index i = 0; i < v.size(); ++i)
+      text += fmt::format("{}{} {:.3g}", i ? ", " : "(", parameter(i).name, v(i) / v.norm());
     return text + ")";
   }
 
   const Engine& engine_;
   MaximiseOptions options_;
   std::vector<double> start_;
-  double temper_ = 1;
-  UnconstrainedPoint here_;
+  std::vector<bool> held_, open_lower_, open_upper_;  // bounds at which there is no likelihood
+  double temper_ = 1, reach_ = 1;
+  int escapes_ = 0;
+  Point here_;
   Maximum best_;
 };
 }  // namespace
-
-VectorXd Maximum::standard_errors() const {
-  const auto covariance = inverse_if_positive(information, kFlat);
-  return covariance ? VectorXd(covariance->diagonal().cwiseSqrt()) : VectorXd();
-}
 
 Result<Maximum> maximise(const Engine& engine, const std::vector<double>& start, const MaximiseOptions& options) {
   return Newton(engine, start, options).run();

@@ -14,19 +14,19 @@ namespace mckean {
 struct Maximum {
   std::vector<double> theta;
   double loglik = 0;
+  Eigen::VectorXd gradient;
   Eigen::MatrixXd information;  // −∂²log p/∂θ², the observed one
   int iterations = 0;
   bool converged = false;
-  bool flat = false;                    // not converged because the likelihood does not change along some direction
-  std::string message;                  // why not
-  std::optional<std::size_t> at_bound;  // the parameter that runs into its bound, if that is why
-  double work = 0;                      // of all evaluations
-
-  Eigen::VectorXd standard_errors() const;  // empty where the information is not positive definite
+  bool flat = false;                  // not converged because the likelihood does not change along some direction
+  std::string message;                // why not
+  std::vector<std::size_t> at_bound;  // parameters that lie on a bound, beyond which the likelihood would grow
+  double work = 0;                    // of all evaluations
 };
 constexpr auto record_of(const Maximum*) {
-  return record("maximum", &Maximum::theta, &Maximum::loglik, &Maximum::information, &Maximum::iterations,
-                &Maximum::converged, &Maximum::flat, &Maximum::message, &Maximum::at_bound, &Maximum::work);
+  return record("maximum", &Maximum::theta, &Maximum::loglik, &Maximum::gradient, &Maximum::information,
+                &Maximum::iterations, &Maximum::converged, &Maximum::flat, &Maximum::message, &Maximum::at_bound,
+                &Maximum::work);
 }
 
 struct MaximiseOptions {
@@ -36,7 +36,9 @@ struct MaximiseOptions {
   std::vector<std::size_t> held = {};  // parameters that stay at their start: the maximum over the others
 };
 
-// In coordinates without bounds, uphill also where the likelihood is not concave, with steps that are halved until they
-// climb. A failure is that of the start. Throws InputError where the start lies outside the bounds, and Stopped.
+// In natural coordinates with the bounds as constraints, each step within a box that grows where the parabola predicts
+// what is found and shrinks where it does not; uphill also where the likelihood is not concave. Observations that
+// contradict the start are tempered first. A failure is that of the start. Throws InputError where the start lies
+// outside the bounds, and Stopped.
 Result<Maximum> maximise(const Engine&, const std::vector<double>& start, const MaximiseOptions& = {});
 }  // namespace mckean

@@ -20,6 +20,7 @@ constexpr double kScoreError = 0.07;  // of a score, times a sixth of the range
 constexpr double kLongestStep = 2;    // of a Newton correction, in standard errors
 constexpr double kShortStep = 0.5;    // after which no other correction is needed
 constexpr int kMostRounds = 4;
+constexpr double kOffBound = 1e-6;  // share of its start by which an estimate is taken off its bound
 constexpr Index kMostNodes = 400;
 constexpr std::size_t kChains = 8, kLeastIterations = 24, kMostIterations = 2000;
 
@@ -130,8 +131,13 @@ class Profiler {
       return highest(model().start_values(), {}, std::move(stop));
     })[0];
     take(best, "the maximum");
-    Peak peak{unconstrained(model().parameters(), best.theta),
-              unconstrained_information(model(), best.theta, best.information),
+    std::vector<double> inside = best.theta;  // since a bound is infinitely far in unconstrained coordinates
+    for (const std::size_t p : best.at_bound) {
+      const double start = model().parameters()[p].start;
+      inside[p] += kOffBound * (start == inside[p] ? 1 : start - inside[p]);
+    }
+    Peak peak{unconstrained(model().parameters(), inside),
+              unconstrained_information(model(), inside, best.information),
               {}};
     if (const auto covariance = inverse_if_positive(peak.information))
       peak.std_error = std::sqrt((*covariance)(p_, p_));

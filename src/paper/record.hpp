@@ -93,7 +93,7 @@ void write_field(const T& field, std::vector<double>& to) {
   } else if constexpr (DenseMatrix<T>) {
     to.push_back(static_cast<double>(field.rows()));
     to.push_back(static_cast<double>(field.cols()));
-    to.insert(to.end(), field.data(), field.data() + field.size());
+    for (const double* at = field.data(); at != field.data() + field.size(); ++at) to.push_back(*at);
   } else if constexpr (OptionalField<T>) {
     write_field(field.has_value(), to);
     if (field) write_field(*field, to);

@@ -4,16 +4,16 @@
 
 namespace mckean {
 
-using Eigen::Index, Eigen::MatrixXd;
+using Eigen::Index;
 
 namespace {
 
-// The jet of a product, from the products of the factors' entries.
-template <class Product>
-void multiply(const JetMatrix& x, const JetMatrix& y, JetMatrix& out, Product&& product) {
+// The jet of a product; `add` adds the product of two entries to an entry.
+template <class Add>
+void multiply(const JetMatrix& x, const JetMatrix& y, JetMatrix& out, Add&& add) {
   assert(x.parameters() == y.parameters());
   const auto term = [&](std::size_t entry, std::size_t of_x, std::size_t of_y) {
-    if (!x.zero(of_x) && !y.zero(of_y)) out.add(entry, product(x[of_x], y[of_y]));
+    if (!x.zero(of_x) && !y.zero(of_y)) add(x[of_x], y[of_y], out.writable(entry));
   };
   for_each_entry(x.parameters(), [&](std::size_t a, std::size_t b) {
     const std::size_t entry = jet_index(a, b);
@@ -27,61 +27,50 @@ void multiply(const JetMatrix& x, const JetMatrix& y, JetMatrix& out, Product&& 
 }
 }  // namespace
 
-void JetMatrix::set(std::size_t entry, Index i, Index j, double value) {
-  if (zero(entry)) entries_[entry] = MatrixXd::Zero(rows_, columns_);
-  entries_[entry](i, j) = value;
-}
-
-void JetMatrix::add(std::size_t entry, const MatrixXd& m) {
-  if (zero(entry))
-    entries_[entry] = m;
-  else
-    entries_[entry] += m;
-}
-
 JetMatrix JetMatrix::transposed() const {
   JetMatrix out(columns_, rows_, parameters_);
-  for (std::size_t e = 0; e < entries_.size(); ++e)
-    if (!zero(e)) out.entries_[e] = entries_[e].transpose();
+  for (std::size_t e = 0; e < written_.size(); ++e)
+    if (!zero(e)) out.writable(e) = (*this)[e].transpose();
   return out;
 }
 
 JetMatrix JetMatrix::block(Index row, Index column, Index rows, Index columns) const {
   JetMatrix out(rows, columns, parameters_);
-  for (std::size_t e = 0; e < entries_.size(); ++e)
-    if (!zero(e)) out.entries_[e] = entries_[e].block(row, column, rows, columns);
+  for (std::size_t e = 0; e < written_.size(); ++e)
+    if (!zero(e)) out.writable(e) = (*this)[e].block(row, column, rows, columns);
   return out;
 }
 
 void JetMatrix::put(Index row, Index column, const JetMatrix& part) {
-  for (std::size_t e = 0; e < entries_.size(); ++e) {
-    if (part.zero(e)) continue;
-    if (zero(e)) entries_[e] = MatrixXd::Zero(rows_, columns_);
-    entries_[e].block(row, column, part.rows(), part.columns()) = part[e];
-  }
+  for (std::size_t e = 0; e < written_.size(); ++e)
+    if (!part.zero(e)) writable(e).block(row, column, part.rows(), part.columns()) = part[e];
 }
 
 JetMatrix& JetMatrix::operator+=(const JetMatrix& other) {
-  for (std::size_t e = 0; e < entries_.size(); ++e)
-    if (!other.zero(e)) add(e, other[e]);
+  for (std::size_t e = 0; e < written_.size(); ++e)
+    if (!other.zero(e)) writable(e) += other[e];
   return *this;
 }
 
 JetMatrix& JetMatrix::operator*=(double factor) {
-  for (MatrixXd& e : entries_)
-    if (e.size() > 0) e *= factor;
+  for (double& x : elements_) x *= factor;
   return *this;
 }
 
 JetMatrix operator*(const JetMatrix& x, const JetMatrix& y) {
   JetMatrix out(x.rows(), y.columns(), x.parameters());
-  multiply(x, y, out, [](const MatrixXd& a, const MatrixXd& b) -> MatrixXd { return a.lazyProduct(b); });
+  multiply(x, y, out, [](const JetMatrix::Entry& a, const JetMatrix::Entry& b, auto&& to) {
+    if (a.size() == 1 && b.size() == 1)
+      to(0, 0) += a(0, 0) * b(0, 0);
+    else
+      to.noalias() += a.lazyProduct(b);
+  });
   return out;
 }
 
 JetMatrix scaled(const JetMatrix& number, const JetMatrix& y) {
   JetMatrix out(y.rows(), y.columns(), y.parameters());
-  multiply(number, y, out, [](const MatrixXd& a, const MatrixXd& b) -> MatrixXd { return a(0, 0) * b; });
+  multiply(number, y, out, [](const JetMatrix::Entry& a, const JetMatrix::Entry& b, auto&& to) { to += a(0, 0) * b; });
   return out;
 }
 

@@ -1,4 +1,5 @@
-// Matrices with first and second derivatives in the parameters, as jet.hpp orders them. An entry without elements is 0.
+// Matrices with first and second derivatives in the parameters, as jet.hpp orders them. An entry that was never written
+// is 0, and costs nothing.
 #pragma once
 
 #include <Eigen/Core>
@@ -11,25 +12,33 @@ namespace mckean {
 
 class JetMatrix {
  public:
+  using Entry = Eigen::Map<const Eigen::MatrixXd>;
+
   JetMatrix() = default;
   JetMatrix(Eigen::Index rows, Eigen::Index columns, std::size_t parameters)
-      : rows_(rows), columns_(columns), parameters_(parameters), entries_(jet_size(parameters)) {}
+      : rows_(rows),
+        columns_(columns),
+        parameters_(parameters),
+        elements_(jet_size(parameters) * static_cast<std::size_t>(rows * columns)),
+        written_(jet_size(parameters)) {}
   JetMatrix(const Eigen::MatrixXd& constant, std::size_t parameters)
       : JetMatrix(constant.rows(), constant.cols(), parameters) {
-    entries_[0] = constant;
+    writable(0) = constant;
   }
 
   Eigen::Index rows() const { return rows_; }
   Eigen::Index columns() const { return columns_; }
   std::size_t parameters() const { return parameters_; }
 
-  bool zero(std::size_t entry) const { return entries_[entry].size() == 0; }
-  const Eigen::MatrixXd& operator[](std::size_t entry) const { return entries_[entry]; }
-  double operator()(std::size_t entry, Eigen::Index i, Eigen::Index j) const {
-    return zero(entry) ? 0 : entries_[entry](i, j);
+  bool zero(std::size_t entry) const { return written_[entry] == 0; }
+  Entry operator[](std::size_t entry) const { return {at(entry), rows_, columns_}; }
+  double operator()(std::size_t entry, Eigen::Index i, Eigen::Index j) const { return at(entry)[i + j * rows_]; }
+  void set(std::size_t entry, Eigen::Index i, Eigen::Index j, double value) { writable(entry)(i, j) = value; }
+  // The entry from now on counts as written.
+  Eigen::Map<Eigen::MatrixXd> writable(std::size_t entry) {
+    written_[entry] = 1;
+    return {elements_.data() + offset(entry), rows_, columns_};
   }
-  void set(std::size_t entry, Eigen::Index i, Eigen::Index j, double value);
-  void add(std::size_t entry, const Eigen::MatrixXd&);
 
   JetMatrix transposed() const;
   JetMatrix block(Eigen::Index row, Eigen::Index column, Eigen::Index rows, Eigen::Index columns) const;
@@ -38,9 +47,13 @@ class JetMatrix {
   JetMatrix& operator*=(double);
 
  private:
+  std::size_t offset(std::size_t entry) const { return entry * static_cast<std::size_t>(rows_ * columns_); }
+  const double* at(std::size_t entry) const { return elements_.data() + offset(entry); }
+
   Eigen::Index rows_ = 0, columns_ = 0;
   std::size_t parameters_ = 0;
-  std::vector<Eigen::MatrixXd> entries_;
+  std::vector<double> elements_;
+  std::vector<unsigned char> written_;
 };
 
 JetMatrix operator*(const JetMatrix&, const JetMatrix&);

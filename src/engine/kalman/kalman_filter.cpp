@@ -16,8 +16,8 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 namespace {
 
 constexpr double kNormal95 = 1.6448536269514722;  // the 95 % quantile of a normal variate
+constexpr double kStepCost = 10;                  // of a step in one dimension, in moves of a grid's point
 
-MatrixXd dense(const JetMatrix& m) { return m.zero(0) ? MatrixXd(MatrixXd::Zero(m.rows(), m.columns())) : m[0]; }
 }  // namespace
 
 KalmanFilter::KalmanFilter(const Problem& problem, const LinearFormulas& formulas, std::span<const double> theta,
@@ -50,7 +50,7 @@ Outcome KalmanFilter::run() {
       for (Track& t : tracks_) {
         const Index d = t.mean.rows();
         if (t.moments.size() == i) t.moments.push_back({MatrixXd::Identity(d, d), {}, {}, {}, {}});  // the start
-        t.moments[i].predicted = t.mean[0], t.moments[i].predicted_covariance = dense(t.covariance);
+        t.moments[i].predicted = t.mean[0], t.moments[i].predicted_covariance = t.covariance[0];
       }
     for (std::size_t s = 0; s < tracks_.size(); ++s) {
       const Series& series = problem_.data().series[s];
@@ -61,7 +61,7 @@ Outcome KalmanFilter::run() {
                                  problem_.data().source, series.lines[tracks_[s].row])};
     }
     if (keeps_moments_)
-      for (Track& t : tracks_) t.moments[i].mean = t.mean[0], t.moments[i].covariance = dense(t.covariance);
+      for (Track& t : tracks_) t.moments[i].mean = t.mean[0], t.moments[i].covariance = t.covariance[0];
   }
   for (std::size_t e = 0; e < jet_size(formulas_.parameters()); ++e)
     if (!std::isfinite(loglik_(e, 0, 0)))
@@ -123,7 +123,7 @@ bool KalmanFilter::observe(std::size_t s, Track& track) {
 void KalmanFilter::predict(Track& track, std::span<const double> values) const {
   for (std::size_t c = 0; c < values.size(); ++c) {
     const auto row = static_cast<Index>(c);
-    const MatrixXd H = now_.H.zero(0) ? MatrixXd(MatrixXd::Zero(1, track.mean.rows())) : MatrixXd(now_.H[0].row(row));
+    const MatrixXd H = now_.H[0].row(row);
     const double mean = (H * track.mean[0])(0, 0) + now_.h(0, row, 0);
     const double variance = (H * track.covariance[0] * H.transpose())(0, 0) + now_.v(0, row, 0);
     track.prediction_errors.push_back((values[c] - mean) / std::sqrt(variance));
@@ -186,7 +186,7 @@ Result<States> KalmanFilter::smooth() {
 Evaluation KalmanFilter::result() const {
   Evaluation out;
   out.loglik = loglik_(0, 0, 0);
-  out.work = work_;
+  out.work = work_ * kStepCost * static_cast<double>(law_mean_.rows() * law_mean_.rows());
   const std::size_t p = formulas_.parameters();
   for (std::size_t b = 1; b <= p; ++b) {
     out.gradient.push_back(loglik_(jet_index(0, b), 0, 0));

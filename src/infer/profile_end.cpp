@@ -1,0 +1,213 @@
+#include "infer/profile_end.hpp"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "model/symmetric.hpp"
+
+namespace mckean {
+namespace {
+
+using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
+
+constexpr double kFarthest = 1e3;  // how far an end is sought, in units of the estimate and its start
+constexpr int kMostDoublings = 24, kMostSteps = 30, kMostIterations = 40, kMostDirect = 12;
+constexpr double kFallError = 5e-3;  // share of the fall by which it may be off
+constexpr double kTolerance = 0.03;  // of a maximum over the others, in standard errors: half its square errs the fall
+constexpr double kMovesOut = 0.6;    // share of the fall that is left with steps half as long
+}  // namespace
+
+VectorXd ridge(const MatrixXd& information, Index p) {
+  MatrixXd others = information;
+  others.row(p).setZero(), others.col(p).setZero();
+  VectorXd out = -pseudo_inverse(others) * information.col(p);
+  out(p) = 1;
+  return out;
+}
+
+ProfileEnd::ProfileEnd(const Engine& engine, Request at, Request finer, Side side)
+    : engine_(engine), at_(std::move(at)), finer_(std::move(finer)), side_(side) {
+  const ExactMaximum& top = side_.top;
+  walked_[0] = {VectorXd::Map(top.theta.data(), static_cast<Index>(top.theta.size())), top.loglik, top.gradient,
+                top.information};
+}
+
+std::optional<double> ProfileEnd::find(double by, double guess) {
+  std::optional<double> out = directly(by, guess);
+  if (!out) out = by_walking(by, guess);
+  if (out && *out > 2 * guess && *out < to_bound() && moves_out(*out, by)) return {};
+  return out ? std::optional(value(*out)) : std::nullopt;
+}
+
+double ProfileEnd::to_bound() const {
+  const double top = side_.top.theta[side_.parameter];
+  return side_.sign > 0 ? parameter().upper - top : top - parameter().lower;
+}
+
+double ProfileEnd::value(double distance) const {
+  if (distance >= to_bound()) return side_.sign > 0 ? parameter().upper : parameter().lower;
+  return side_.top.theta[side_.parameter] + side_.sign * distance;
+}
+
+double ProfileEnd::distance(const Place& place) const {
+  return side_.sign * (place.theta(index()) - side_.top.theta[side_.parameter]);
+}
+
+Result<ProfileEnd::Place> ProfileEnd::evaluate(const VectorXd& theta) {
+  const auto n = static_cast<std::size_t>(theta.size());
+  const Outcome at = engine_.at({theta.data(), n}, Order::information, {}, at_);
+  if (!at) return at.failure();
+  work_ += at->work;
+  Place out{theta, at->loglik, VectorXd::Map(at->gradient.data(), theta.size()),
+            MatrixXd::Map(at->information.data(), theta.size(), theta.size())};
+  if (!std::isfinite(out.loglik) || !out.gradient.allFinite() || !out.information.allFinite())
+    return Failure{Failure::Code::undefined, "the likelihood has no finite derivatives here"};
+  return out;
+}
+
+VectorXd ProfileEnd::within_bounds(VectorXd theta) const {
+  for (Index i = 0; i < theta.size(); ++i) {
+    const Parameter& p = engine_.parameters()[static_cast<std::size_t>(i)];
+    theta(i) = std::clamp(theta(i), p.lower, p.upper);
+  }
+  return theta;
+}
+
+// All other parameters but those that a bound holds.
+std::vector<Index> ProfileEnd::free_others(const Place& at) const {
+  std::vector<Index> out;
+  for (Index i = 0; i < at.theta.size(); ++i) {
+    const Parameter& p = engine_.parameters()[static_cast<std::size_t>(i)];
+    const bool held =
+        (at.theta(i) <= p.lower && at.gradient(i) <= 0) || (at.theta(i) >= p.upper && at.gradient(i) >= 0);
+    if (i != index() && !held) out.push_back(i);
+  }
+  return out;
+}
+
+// Newton's method on: the log-likelihood is what it should be at the end, and its slopes in the others are 0 (Venzon
+// and Moolgavkar, Applied Statistics 37, 1988). None where it does not arrive.
+std::optional<double> ProfileEnd::directly(double by, double guess) {
+  const Place& top = walked_.at(0);
+  if (guess >= to_bound()) return {};
+  VectorXd theta = within_bounds(top.theta + side_.sign * guess * ridge(top.information, index()));
+  for (int i = 0; i < kMostDirect; ++i) {
+    const auto at = evaluate(theta);
+    if (!at || !(distance(*at) > 0)) return {};
+    const std::vector<Index> others = free_others(*at);
+    double left = 0;  // squared length of Newton's step of the others
+    if (!others.empty()) {
+      const auto inverse = inverse_if_positive(at->information(others, others));
+      if (!inverse) {
+        theta = (top.theta + at->theta) / 2;
+        continue;
+      }
+      const VectorXd slope = at->gradient(others);
+      left = slope.dot(*inverse * slope);
+    }
+    if (std::abs(top.loglik - at->loglik - by) < kFallError * by && left < kTolerance * kTolerance) {
+      walked_[distance(*at)] = *at;
+      return distance(*at);
+    }
+    const auto step = step_to(top.loglik - by, *at);
+    if (!step) {  // too far for the parabola
+      theta = (top.theta + at->theta) / 2;
+      continue;
+    }
+    const double longest = distance(*at) / std::max(std::abs((*step)(index())), 1e-300);
+    theta = within_bounds(at->theta + *step * std::min(1.0, longest));
+    if (!parameter().contains(theta(index()))) return {};
+  }
+  return {};
+}
+
+// On the parabola at a place, the nearest point at which it has this value and is highest in the others.
+std::optional<VectorXd> ProfileEnd::step_to(double loglik, const Place& at) const {
+  const std::vector<Index> others = free_others(at);
+  const Index p = index();
+  VectorXd still = VectorXd::Zero(at.theta.size()), along = still;  // step(δ) = still + δ along
+  along(p) = 1;
+  if (!others.empty()) {
+    const Eigen::LDLT<MatrixXd> inner(at.information(others, others));
+    const VectorXd slope = at.gradient(others), across = at.information(others, p);
+    const VectorXd a = inner.solve(slope), b = -inner.solve(across);
+    for (std::size_t k = 0; k < others.size(); ++k)
+      still(others[k]) = a(static_cast<Index>(k)), along(others[k]) = b(static_cast<Index>(k));
+  }
+  // value + linear δ − bend δ²/2 = loglik
+  const double value = at.loglik + at.gradient.dot(still) - still.dot(at.information * still) / 2;
+  const double linear = at.gradient.dot(along) - along.dot(at.information * still);
+  const double bend = along.dot(at.information * along), rest = value - loglik;
+  const double inside = linear * linear + 2 * bend * rest;
+  if (!(inside >= 0) || !(side_.sign * linear < 0)) return {};
+  const double delta = 2 * rest / (-linear + side_.sign * std::sqrt(inside));
+  if (!std::isfinite(delta)) return {};
+  return still + delta * along;
+}
+
+// The maximum over the others further and further out, then between two distances.
+std::optional<double> ProfileEnd::by_walking(double by, double guess) {
+  const double bound = to_bound();
+  const double most = kFarthest * (std::abs(value(0)) + std::abs(parameter().start) + 1);
+  double inner = 0, outer = std::min(guess, bound), below = 0, above = 0;
+  for (int i = 0;; ++i) {
+    if (i == kMostDoublings || outer > most) return {};
+    above = fall(outer);
+    if (above >= by) break;
+    if (outer == bound) return bound;
+    inner = outer, below = above, outer = std::min(2 * outer, bound);
+  }
+  // √fall is nearly linear.
+  for (int i = 0; i < kMostSteps && outer - inner > kFallError * outer && std::abs(above / by - 1) > kFallError; ++i) {
+    const double secant = (std::sqrt(by) - std::sqrt(below)) / (std::sqrt(above) - std::sqrt(below));
+    const double share = std::isfinite(above) && i % 3 != 2 ? std::clamp(secant, 0.05, 0.95) : 0.5;
+    const double middle = inner + share * (outer - inner), at = fall(middle);
+    if (at >= by)
+      outer = middle, above = at;
+    else
+      inner = middle, below = at;
+  }
+  return outer;
+}
+
+// Infinite where there is no likelihood.
+double ProfileEnd::fall(double distance) {
+  const auto known = falls_.find(distance);
+  if (known != falls_.end()) return known->second;
+  const auto there = walk(at_, std::prev(walked_.upper_bound(distance))->second, distance);
+  if (!there) return falls_[distance] = std::numeric_limits<double>::infinity();
+  walked_[distance] = *there;
+  return falls_[distance] = std::max(0.0, side_.top.loglik - there->loglik);
+}
+
+// From another place of the way, along the ridge that its information tells; where that fails, straight.
+std::optional<ProfileEnd::Place> ProfileEnd::walk(const Request& request, const Place& from, double distance) {
+  const double way = value(distance) - from.theta(index());
+  VectorXd straight = VectorXd::Zero(from.theta.size());
+  straight(index()) = 1;
+  for (const VectorXd& direction : {ridge(from.information, index()), straight}) {
+    const VectorXd theta = within_bounds(from.theta + way * direction);
+    std::vector<double> start(theta.begin(), theta.end());
+    start[side_.parameter] = value(distance);
+    const auto at = maximise(
+        engine_, start,
+        {.request = request, .most_iterations = kMostIterations, .tolerance = kTolerance, .held = {side_.parameter}});
+    if (!at) continue;
+    work_ += at->work;
+    return Place{VectorXd::Map(at->theta.data(), theta.size()), at->loglik, at->gradient, at->information};
+  }
+  return {};
+}
+
+// An end that is Euler's: with steps half as long the likelihood has hardly fallen there.
+bool ProfileEnd::moves_out(double distance, double by) {
+  if (at_.effort.level == kContinuous) return false;
+  const auto top = maximise(engine_, side_.top.theta, {.request = finer_, .tolerance = kTolerance});
+  if (!top) return false;
+  work_ += top->work;
+  const auto there = walk(finer_, std::prev(walked_.upper_bound(distance))->second, distance);
+  return there && top->loglik - there->loglik < kMovesOut * by;
+}
+}  // namespace mckean

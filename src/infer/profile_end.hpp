@@ -1,0 +1,62 @@
+// Where the profile likelihood of a parameter has fallen by so much, on one side of the maximum.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "infer/exact_maximum.hpp"
+
+namespace mckean {
+
+// How the maximum over the other parameters moves with one of them.
+Eigen::VectorXd ridge(const Eigen::MatrixXd& information, Eigen::Index parameter);
+
+class ProfileEnd {
+ public:
+  struct Side {
+    const ExactMaximum& top;  // on the level of the request
+    std::size_t parameter;
+    int sign;
+  };
+  // The second request is one level finer.
+  ProfileEnd(const Engine& engine, Request at, Request finer, Side side);
+
+  // From a first guess of the distance from the maximum. The bound where the profile has not fallen as far there; none
+  // where it does not fall, or only because Euler's steps become unstable.
+  std::optional<double> find(double by, double guess);
+
+  double to_bound() const;  // distance
+  double work() const { return work_; }
+
+ private:
+  // A point of the way.
+  struct Place {
+    Eigen::VectorXd theta;
+    double loglik = 0;
+    Eigen::VectorXd gradient;
+    Eigen::MatrixXd information;
+  };
+
+  const Parameter& parameter() const { return engine_.parameters()[side_.parameter]; }
+  Eigen::Index index() const { return static_cast<Eigen::Index>(side_.parameter); }
+  double value(double distance) const;
+  double distance(const Place&) const;
+
+  Result<Place> evaluate(const Eigen::VectorXd& theta);
+  Eigen::VectorXd within_bounds(Eigen::VectorXd theta) const;
+  std::vector<Eigen::Index> free_others(const Place&) const;
+  std::optional<double> directly(double by, double guess);
+  std::optional<Eigen::VectorXd> step_to(double loglik, const Place&) const;
+  std::optional<double> by_walking(double by, double guess);
+  double fall(double distance);
+  std::optional<Place> walk(const Request&, const Place& from, double distance);
+  bool moves_out(double distance, double by);
+
+  const Engine& engine_;
+  Request at_, finer_;
+  Side side_;
+  std::map<double, Place> walked_;  // maxima over the others, by distance
+  std::map<double, double> falls_;
+  double work_ = 0;
+};
+}  // namespace mckean
