@@ -80,11 +80,6 @@ void Cloud::start(const Stream& stream, NormalPrecision precision) {
     std::fill_n(state_[0][dynamics_.dimension + i], state_[0].rows(), 0.0);
 }
 
-template <class Each>
-void Cloud::for_blocks(Each&& each) {
-  for (std::size_t first = 0; first < particles_; first += kBlock) each(first, std::min(kBlock, particles_ - first));
-}
-
 void Cloud::take_sums(const Frame& frame, std::size_t first) {
   for (std::size_t i = 0; i < moments_.size(); ++i)
     moments_[i] = frame.sum(first + i) / static_cast<double>(particles_);
@@ -99,11 +94,9 @@ void Cloud::run_measure(double t) {
   const std::size_t d = dynamics_.dimension + dynamics_.tangents;
   std::vector<const double*> in(d);
   std::vector<double*> out(dynamics_.carried);
-  for_blocks([&](std::size_t first, std::size_t n) {
-    for (std::size_t c = 0; c < in.size(); ++c) in[c] = now[c] + first;
-    for (std::size_t k = 0; k < out.size(); ++k) out[k] = now[d + k] + first;
-    measure_.run(in, out, n);
-  });
+  for (std::size_t c = 0; c < in.size(); ++c) in[c] = now[c];
+  for (std::size_t k = 0; k < out.size(); ++k) out[k] = now[d + k];
+  measure_.over(particles_, in, out);
   take_sums(measure_, 0);
 }
 
@@ -139,7 +132,7 @@ void Cloud::pairwise(double t) {
   std::vector<const double*> others(d), own(d);
   std::vector<double*> means(xi_.count());
   for (std::size_t c = 0; c < d; ++c) others[c] = now[c];
-  for_blocks([&](std::size_t first, std::size_t n) {
+  for_blocks(particles_, [&](std::size_t first, std::size_t n) {
     for (std::size_t c = 0; c < d; ++c) own[c] = now[c] + first;
     for (std::size_t k = 0; k < means.size(); ++k) means[k] = xi_[k] + first;
     pairwise_means(*pair_, t, others, particles_, own, means, n, kernels_);
@@ -155,16 +148,13 @@ void Cloud::advance(std::size_t k, const StepTime& step, double next_t, NoiseSou
   advance_.clear_sums();
 
   Columns &from = state_[now_], &to = state_[1 - now_];
-  const std::size_t kept = from.count(), sources = dynamics_.sources;
-  in_.resize(kept + xi_.count() + sources);
+  in_.clear();
+  from.append_to(in_);
+  xi_.append_to(in_);
   out_.resize(dynamics_.advance.outputs());
-  for_blocks([&](std::size_t first, std::size_t n) {
-    for (std::size_t j = 0; j < sources; ++j) in_[kept + xi_.count() + j] = noise.block(k, j, first);
-    for (std::size_t c = 0; c < kept; ++c) in_[c] = from[c] + first;
-    for (std::size_t p = 0; p < xi_.count(); ++p) in_[kept + p] = xi_[p] + first;
-    for (std::size_t c = 0; c < out_.size(); ++c) out_[c] = to[c] + first;
-    advance_.run(in_, out_, n);
-  });
+  for (std::size_t c = 0; c < out_.size(); ++c) out_[c] = to[c];
+  advance_.over(particles_, in_, out_, dynamics_.sources,
+                [&](std::size_t j, std::size_t first) { return noise.block(k, j, first); });
   now_ = 1 - now_;
   measured_ = dynamics_.fused;
   if (measured_) take_sums(advance_, 0);

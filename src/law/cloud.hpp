@@ -39,8 +39,6 @@ class Cloud {
   const Columns& state() const { return state_[now_]; }  // x, then S, then carried
 
  private:
-  template <class Each>
-  void for_blocks(Each&&);
   void run_measure(double t);
   void take_sums(const Frame&, std::size_t first);
   void pairwise(double t);

@@ -71,8 +71,7 @@ std::vector<Expander::Matrix> Expander::sample(std::size_t e, std::span<const do
   AlignedBuffer memory((2 + parameters_) * kBlock);
   std::vector<double*> out;
   for (std::size_t k = 0; k <= parameters_; ++k) out.push_back(memory.data() + (1 + k) * kBlock);
-  for (std::size_t first = 0; first < n; first += kBlock) {
-    const std::size_t count = std::min(kBlock, n - first);
+  for_blocks(n, [&](std::size_t first, std::size_t count) {
     std::copy_n(own.begin() + static_cast<std::ptrdiff_t>(first), count, memory.data());
     const double* column = memory.data();
     for (std::size_t j = 0; j < m; ++j) {
@@ -81,7 +80,7 @@ std::vector<Expander::Matrix> Expander::sample(std::size_t e, std::span<const do
       for (std::size_t k = 0; k <= parameters_; ++k)
         for (std::size_t i = 0; i < count; ++i) values[k][(first + i) * m + j] = out[k][i];
     }
-  }
+  });
   return values;
 }
 

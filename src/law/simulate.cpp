@@ -72,12 +72,11 @@ class Observer {
     std::vector<const double*> in(model_.dimension());
     std::vector<double*> out(program_.outputs());
     for (std::size_t k = 0; k < out.size(); ++k) out[k] = memory_.data() + k * kBlock;
-    for (std::size_t first = 0; first < data.series.size(); first += kBlock) {
-      const std::size_t n = std::min(kBlock, data.series.size() - first);
+    for_blocks(data.series.size(), [&](std::size_t first, std::size_t n) {
       for (std::size_t c = 0; c < in.size(); ++c) in[c] = x[c] + first;
       frame_.run(in, out, n);
       for (std::size_t i = 0; i < n; ++i) one(t, noise, out, i, data.series[first + i], first + i);
-    }
+    });
   }
 
  private:

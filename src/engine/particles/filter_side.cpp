@@ -110,15 +110,11 @@ std::span<const double> FilterSide::backward_weights(std::size_t stop, NoiseSour
   law_->append_inputs(k, uniforms);
   uniforms.insert(uniforms.end(), target_.begin(), target_.end());
   transition_->set_uniforms(uniforms);
-  std::vector<const double*> in(dimension_ + xi_.count());
   if (pair_) pair_->many(*law_, k, step.t, endpoints_[stop], M, xi_);
-  for (std::size_t first = 0; first < M; first += kBlock) {
-    const std::size_t n = std::min(kBlock, M - first);
-    for (std::size_t c = 0; c < dimension_; ++c) in[c] = endpoints_[stop][c] + first;
-    for (std::size_t p = 0; p < xi_.count(); ++p) in[dimension_ + p] = xi_[p] + first;
-    double* out = weights_.data() + first;
-    transition_->run(in, std::span(&out, 1), n);
-  }
+  std::vector<const double*> in;
+  endpoints_[stop].append_to(in);
+  xi_.append_to(in);
+  transition_->over(M, in, std::array{weights_.data()});
   if (!log_g_[stop].empty())
     for (std::size_t i = 0; i < M; ++i) weights_.data()[i] += log_g_[stop][i];
   exponentiate(weights_.data(), M, kernels_);
@@ -154,11 +150,9 @@ void FilterSide::replay_step(std::size_t s, std::span<const Lane> lanes, NoiseSo
   for (std::size_t j = 0; j < sources; ++j) noise.single(j, spots_, lanes_[z_at + j]);
   std::vector<const double*> in(out_at);
   std::vector<double*> out(d);
-  for (std::size_t first = 0; first < n; first += kBlock) {
-    for (std::size_t c = 0; c < out_at; ++c) in[c] = lanes_[c] + first;
-    for (std::size_t c = 0; c < d; ++c) out[c] = lanes_[out_at + c] + first;
-    replay_->run(in, out, std::min(kBlock, n - first));
-  }
+  for (std::size_t c = 0; c < out_at; ++c) in[c] = lanes_[c];
+  for (std::size_t c = 0; c < d; ++c) out[c] = lanes_[out_at + c];
+  replay_->over(n, in, out);
   for (std::size_t c = 0; c < d; ++c) std::copy_n(lanes_[out_at + c], n, lanes_[c]);
 }
 

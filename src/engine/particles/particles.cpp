@@ -50,16 +50,13 @@ void Particles::step(std::size_t k, NoiseSource& noise) {
   stay_inside();
   if (pair_) pair_->many(*law_, k, step.t, x(), count_, xi_);
   move_->set_uniforms(uniforms_);
-  const std::size_t d = x().count(), sources = dynamics_->sources;
-  in_.resize(d + xi_.count() + sources);
-  out_.resize(d);
-  for (std::size_t first = 0; first < count_; first += kBlock) {
-    const std::size_t n = std::min(kBlock, count_ - first);
-    for (std::size_t c = 0; c < d; ++c) in_[c] = x_[now_][c] + first, out_[c] = x_[1 - now_][c] + first;
-    for (std::size_t p = 0; p < xi_.count(); ++p) in_[d + p] = xi_[p] + first;
-    for (std::size_t j = 0; j < sources; ++j) in_[d + xi_.count() + j] = noise.block(k, j, first);
-    move_->run(in_, out_, n);
-  }
+  in_.clear();
+  out_.clear();
+  x().append_to(in_);
+  xi_.append_to(in_);
+  x_[1 - now_].append_to(out_);
+  move_->over(count_, in_, out_, dynamics_->sources,
+              [&](std::size_t j, std::size_t first) { return noise.block(k, j, first); });
   now_ = 1 - now_;
 }
 

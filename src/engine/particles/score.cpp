@@ -64,14 +64,11 @@ void Score::add(std::size_t series, const Path& path, const LawPath& law, PathSc
   if (pair_) read_pairwise(law, path, steps);
   frame_->clear_sums();
   std::vector<const double*> in;
-  for (std::size_t first = 0; first < steps; first += kBlock) {
-    in.clear();
-    for (std::size_t c = 0; c < d; ++c) in.push_back(path[c] + first);
-    for (std::size_t c = 0; c < d; ++c) in.push_back(path[c] + first + 1);
-    for (const Columns* columns : std::initializer_list<const Columns*>{&clock_, &law.inputs, &law.tangents, &xi_})
-      for (std::size_t i = 0; i < columns->count(); ++i) in.push_back((*columns)[i] + first);
-    frame_->run(in, {}, std::min(kBlock, steps - first));
-  }
+  path.append_to(in);
+  for (std::size_t c = 0; c < d; ++c) in.push_back(path[c] + 1);
+  for (const Columns* columns : {&std::as_const(clock_), &law.inputs, &law.tangents, &std::as_const(xi_)})
+    columns->append_to(in);
+  frame_->over(steps, in, {});
   const std::size_t all = system_.model().parameters().size();
   const auto& dynamic = dynamics_->dynamic;
   std::size_t next = 0;
