@@ -21,7 +21,7 @@ void PairwiseReader::many(const LawPath& law, std::size_t point, double t, const
   for_blocks(n, [&](std::size_t first, std::size_t count) {
     for (std::size_t c = 0; c < own_.size(); ++c) own_[c] = own[c] + first;
     for (std::size_t p = 0; p < to_.size(); ++p) to_[p] = means[p] + first;
-    pairwise_means(many_, t, others_, law.particles, own_, to_, count, kernels_);
+    pairwise_means(many_, t, {others_, law.particles}, own_, to_, count, kernels_);
   });
 }
 

@@ -150,10 +150,14 @@ void Chain::replace_paths(std::span<const double> now, std::size_t particles, Dr
       [&](const LawPath& law) {
         filter_.set_law(law, now);
         std::vector<Path> drawn;
-        for (std::size_t s = 0; s < problem_.data().series.size(); ++s)
-          drawn.push_back(draw(s, KernelNoise(id_.seed, id_.replicate, n_)));
+        for (std::size_t s = 0; s < problem_.data().series.size(); ++s) {
+          std::optional<Path> path = draw(s, KernelNoise(id_.seed, id_.replicate, n_));
+          if (!path) return LawStatus::window_left;
+          drawn.push_back(*std::move(path));
+        }
         paths_ = std::move(drawn);
         particle_steps_ += law_cost(law, schedule_.grid.steps(), Derivative::none) + filter_cost(schedule_, particles);
+        return LawStatus::good;
       });
 }
 
@@ -172,17 +176,20 @@ void Chain::draw_paths(std::span<const double> now) {
 
 PathScore Chain::score_given(std::span<const double> theta, std::uint32_t law_number) {
   score_.set_parameters(theta);
-  return with_wide_enough_law(
+  PathScore h;
+  with_wide_enough_law(
       [&](double margin) {
         return draw_law(problem_.system(), schedule_.grid, theta, score_law(id_, law_number, options_),
                         law_options(problem_, options_, options_.derivative, margin));
       },
       [&](const LawPath& law) {
-        PathScore h = score_.zero();
-        for (std::size_t s = 0; s < paths_.size(); ++s) score_.add(s, paths_[s], law, h);
+        h = score_.zero();
+        for (std::size_t s = 0; s < paths_.size(); ++s)
+          if (score_.add(s, paths_[s], law, h) != LawStatus::good) return LawStatus::window_left;
         particle_steps_ += law_cost(law, schedule_.grid.steps(), options_.derivative);
-        return h;
+        return LawStatus::good;
       });
+  return h;
 }
 
 void Chain::move_paths() {
@@ -231,13 +238,15 @@ void CoupledChain::with_laws(const LawNoise& noise, Derivative derivative, Use&&
   const auto now = fine(), coarse_now = coarse();
   with_wide_enough_law(
       [&](double margin) {
-        return draw_coupled_laws(problem_.system(), fine_schedule_.grid, coarse_schedule_.grid, now, coarse_now, noise,
-                                 law_options(problem_, options_, derivative, margin), options_.coarse_law_particles);
+        return draw_coupled_laws(problem_.system(), {fine_schedule_.grid, now}, {coarse_schedule_.grid, coarse_now},
+                                 noise, law_options(problem_, options_, derivative, margin),
+                                 options_.coarse_law_particles);
       },
       [&](const Laws& laws) {
-        use(laws, now, coarse_now);
+        if (use(laws, now, coarse_now) != LawStatus::good) return LawStatus::window_left;
         particle_steps_ += law_cost(laws.first, fine_schedule_.grid.steps(), derivative) +
                            law_cost(laws.second, coarse_schedule_.grid.steps(), derivative);
+        return LawStatus::good;
       });
 }
 
@@ -246,9 +255,13 @@ void CoupledChain::begin() {
     with_laws(kernel_law(id_, n_, options_), Derivative::none, [&](const Laws& laws, auto& now, auto& coarse_now) {
       filter_.set_laws(laws.first, laws.second, now, coarse_now);
       paths_.clear();
-      for (std::size_t s = 0; s < problem_.data().series.size(); ++s)
-        paths_.push_back(filter_.first_paths(s, {id_.seed, id_.replicate, n_}));
+      for (std::size_t s = 0; s < problem_.data().series.size(); ++s) {
+        auto pair = filter_.first_paths(s, {id_.seed, id_.replicate, n_});
+        if (!pair) return LawStatus::window_left;
+        paths_.push_back(*std::move(pair));
+      }
       particle_steps_ += filter_cost(fine_schedule_, 1) + filter_cost(coarse_schedule_, 1);
+      return LawStatus::good;
     });
   });
   for (std::size_t i = 0; i < options_.burn_in; ++i) move_paths();
@@ -258,11 +271,15 @@ void CoupledChain::draw_paths() {
   with_laws(kernel_law(id_, n_, options_), Derivative::none, [&](const Laws& laws, auto& now, auto& coarse_now) {
     filter_.set_laws(laws.first, laws.second, now, coarse_now);
     std::vector<CoupledFilter::Pair> drawn;
-    for (std::size_t s = 0; s < paths_.size(); ++s)
-      drawn.push_back(filter_.step(s, paths_[s], {id_.seed, id_.replicate, n_}));
+    for (std::size_t s = 0; s < paths_.size(); ++s) {
+      auto pair = filter_.step(s, paths_[s], {id_.seed, id_.replicate, n_});
+      if (!pair) return LawStatus::window_left;
+      drawn.push_back(*std::move(pair));
+    }
     paths_ = std::move(drawn);
     particle_steps_ +=
         filter_cost(fine_schedule_, options_.particles) + filter_cost(coarse_schedule_, options_.particles);
+    return LawStatus::good;
   });
 }
 
@@ -273,9 +290,11 @@ bool CoupledChain::move() {
     coarse_score_.set_parameters(coarse_now);
     h = fine_score_.zero(), coarse_h = h;
     for (std::size_t s = 0; s < paths_.size(); ++s) {
-      fine_score_.add(s, paths_[s].fine, laws.first, h);
-      coarse_score_.add(s, paths_[s].coarse, laws.second, coarse_h);
+      if (fine_score_.add(s, paths_[s].fine, laws.first, h) != LawStatus::good ||
+          coarse_score_.add(s, paths_[s].coarse, laws.second, coarse_h) != LawStatus::good)
+        return LawStatus::window_left;
     }
+    return LawStatus::good;
   });
   const bool stays = fine_.move(moves_, h.gradient), coarse_stays = coarse_.move(moves_, coarse_h.gradient);
   return stays && coarse_stays;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <numeric>
 
@@ -76,12 +77,12 @@ Fans simulated(const Context& c, LawSize size, std::span<const std::size_t> comp
   const auto phase = phases(c.input.model);
   const std::uint64_t seed = seed_of(c.input.plan.seed, "report law");
   const LawNoise noise{{seed, 0, 0, Purpose::law_start}, {seed, 0, 0, Purpose::law}};
-  const LawOptions options{.particles = size.particles};
+  LawOptions options{.particles = size.particles};
   const System& system = c.problem.system();
-  const std::size_t rank = system.ranks()[find_rank(system, grid, c.facts.theta, noise, options)];
+  options.first_rank = find_rank(system, grid, c.facts.theta, noise, options);
   Fans out{{}, std::vector<Fan>(components.size())};
   std::size_t next = 0;
-  run_law(system, grid, c.facts.theta, noise, options, rank, kernels(), [&](std::size_t point, const Cloud& cloud) {
+  const auto watch = [&](std::size_t point, const Cloud& cloud) {
     if (next == points.size() || points[next] != point) return;
     ++next;
     out.times.push_back(grid.time[point]);
@@ -93,7 +94,9 @@ Fans simulated(const Context& c, LawSize size, std::span<const std::size_t> comp
       std::ranges::sort(sorted);
       for (std::size_t q = 0; q < 5; ++q) fan.quantile[q].push_back(quantile(sorted, kProbabilities[q]));
     }
-  });
+  };
+  [[maybe_unused]] const LawStatus status = run_law(system, {grid, c.facts.theta}, noise, options, watch);
+  assert(status == LawStatus::good);
   return out;
 }
 

@@ -136,7 +136,7 @@ y = "normal(x + a*v, 0.5 + b^2)"
   const LawNoise noise{{1, 0, 0, Purpose::law_start}, {1, 0, 0, Purpose::law}};
   const LawPath law = draw_law(system, schedule.grid, theta, noise, {.particles = 1});
   filter.set_law(law, theta);
-  const Path path = filter.first_path(0, {1, 0, 0});
+  const Path path = filter.first_path(0, {1, 0, 0}).value();
 
   const auto log_density = [&](double a, double b) {
     double sum = 0;
@@ -156,8 +156,9 @@ y = "normal(x + a*v, 0.5 + b^2)"
   Score score(system, observation_score, schedule);
   score.set_parameters(theta);
   PathScore h = score.zero();
-  score.add(0, path, draw_law(system, schedule.grid, theta, noise, {.particles = 1, .derivative = Derivative::tangent}),
-            h);
+  const LawPath fresh =
+      draw_law(system, schedule.grid, theta, noise, {.particles = 1, .derivative = Derivative::tangent});
+  ASSERT_EQ(score.add(0, path, fresh, h), LawStatus::good);
   const double step = 1e-5;
   EXPECT_NEAR(h.gradient[0], (log_density(0.8 + step, 0.4) - log_density(0.8 - step, 0.4)) / (2 * step), 1e-6);
   EXPECT_NEAR(h.gradient[1], (log_density(0.8, 0.4 + step) - log_density(0.8, 0.4 - step)) / (2 * step), 1e-6);

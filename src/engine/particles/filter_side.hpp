@@ -31,7 +31,7 @@ class FilterSide {
   const LawPath& law() const { return *law_; }
   std::span<const double> parameters() const { return theta_; }
 
-  void step(std::size_t k, NoiseSource& noise) { particles_.step(k, noise); }  // grid step k, all particles
+  LawStatus step(std::size_t k, NoiseSource& noise) { return particles_.step(k, noise); }  // grid step k, all particles
   // At a stop: checks, places the reference, weighs. Weights relative to the largest.
   std::span<const double> arrive(std::size_t stop);
   // Particle i descends from ancestors[i] of this stop.

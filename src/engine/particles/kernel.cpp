@@ -76,7 +76,7 @@ ConditionalFilter::ConditionalFilter(const System& system, const Observation& ob
       side_(system, observation, schedule, options_.particles, options_.precision, kernels),
       single_(system, schedule.grid, 1, options_.precision, kernels) {}
 
-Path ConditionalFilter::first_path(std::size_t series, const KernelNoise& noise) {
+std::optional<Path> ConditionalFilter::first_path(std::size_t series, const KernelNoise& noise) {
   FreshNoise fresh(path_noise(kernels_, options_, noise.path, schedule_.grid, series, system_.model()), 1);
   Path path = empty_path(system_.model(), schedule_.grid);
   single_.set_law(side_.law(), side_.parameters());
@@ -84,14 +84,14 @@ Path ConditionalFilter::first_path(std::size_t series, const KernelNoise& noise)
   record(single_.x(), 0, path);
   const std::size_t last = schedule_.stops[series].back().point;
   for (std::size_t k = 0; k < last; ++k) {
-    single_.step(k, fresh);
+    if (single_.step(k, fresh) != LawStatus::good) return std::nullopt;
     record(single_.x(), k + 1, path);
   }
   single_.check_finite(last);
   return path;
 }
 
-Path ConditionalFilter::step(std::size_t series, const Path& path, const KernelNoise& noise) {
+std::optional<Path> ConditionalFilter::step(std::size_t series, const Path& path, const KernelNoise& noise) {
   const Grid& grid = schedule_.grid;
   FreshNoise fresh(path_noise(kernels_, options_, noise.path, grid, series, system_.model()), options_.particles);
   const auto M = static_cast<std::uint32_t>(options_.particles);
@@ -102,7 +102,8 @@ Path ConditionalFilter::step(std::size_t series, const Path& path, const KernelN
   const std::size_t last = side_.stops() - 1;
   for (std::size_t v = 0;; ++v) {
     if (v > 0)
-      for (std::size_t k = side_.point(v - 1); k < side_.point(v); ++k) side_.step(k, fresh);
+      for (std::size_t k = side_.point(v - 1); k < side_.point(v); ++k)
+        if (side_.step(k, fresh) != LawStatus::good) return std::nullopt;
     const auto weights = side_.arrive(v);
     if (v == last || resamples(system_.model(), schedule_, options_, series, v)) categorical_.set(weights);
     if (v == last) break;
@@ -147,7 +148,7 @@ void CoupledFilter::set_laws(const LawPath& fine, const LawPath& coarse, std::sp
   coarse_.set_law(coarse, coarse_theta);
 }
 
-CoupledFilter::Pair CoupledFilter::first_paths(std::size_t series, const KernelNoise& noise) {
+std::optional<CoupledFilter::Pair> CoupledFilter::first_paths(std::size_t series, const KernelNoise& noise) {
   const Model& model = system_.model();
   FreshNoise upper(path_noise(kernels_, options_, noise.path, fine_schedule_.grid, series, model), 1,
                    FreshNoise::Hold::pairs);
@@ -162,10 +163,10 @@ CoupledFilter::Pair CoupledFilter::first_paths(std::size_t series, const KernelN
   const std::size_t last = coarse_schedule_.stops[series].back().point;
   for (std::size_t k = 0; k < last; ++k) {
     for (const std::size_t half : {2 * k, 2 * k + 1}) {
-      single_fine_.step(half, upper);
+      if (single_fine_.step(half, upper) != LawStatus::good) return std::nullopt;
       record(single_fine_.x(), half + 1, paths.fine);
     }
-    single_coarse_.step(k, lower);
+    if (single_coarse_.step(k, lower) != LawStatus::good) return std::nullopt;
     record(single_coarse_.x(), k + 1, paths.coarse);
   }
   single_fine_.check_finite(2 * last);
@@ -173,7 +174,8 @@ CoupledFilter::Pair CoupledFilter::first_paths(std::size_t series, const KernelN
   return paths;
 }
 
-CoupledFilter::Pair CoupledFilter::step(std::size_t series, const Pair& paths, const KernelNoise& noise) {
+std::optional<CoupledFilter::Pair> CoupledFilter::step(std::size_t series, const Pair& paths,
+                                                       const KernelNoise& noise) {
   const Grid& grid = fine_schedule_.grid;
   FreshNoise upper(path_noise(kernels_, options_, noise.path, grid, series, system_.model()), options_.particles,
                    FreshNoise::Hold::pairs);
@@ -188,9 +190,9 @@ CoupledFilter::Pair CoupledFilter::step(std::size_t series, const Pair& paths, c
   for (std::size_t v = 0;; ++v) {
     if (v > 0)
       for (std::size_t k = coarse_.point(v - 1); k < coarse_.point(v); ++k) {
-        fine_.step(2 * k, upper);
-        fine_.step(2 * k + 1, upper);
-        coarse_.step(k, lower);
+        for (const std::size_t half : {2 * k, 2 * k + 1})
+          if (fine_.step(half, upper) != LawStatus::good) return std::nullopt;
+        if (coarse_.step(k, lower) != LawStatus::good) return std::nullopt;
       }
     const auto weights = fine_.arrive(v), coarse_weights = coarse_.arrive(v);
     const bool draw = v == last || resamples(system_.model(), fine_schedule_, options_, series, v);

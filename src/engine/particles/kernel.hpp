@@ -27,10 +27,10 @@ class ConditionalFilter {
 
   void set_law(const LawPath& law, std::span<const double> theta) { side_.set_law(law, theta); }
 
-  // A path from the model itself, to begin with.
-  Path first_path(std::size_t series, const KernelNoise&);
+  // A path from the model itself, to begin with. None: a particle left a window of the law, here and below.
+  std::optional<Path> first_path(std::size_t series, const KernelNoise&);
   // One draw of the kernel.
-  Path step(std::size_t series, const Path&, const KernelNoise&);
+  std::optional<Path> step(std::size_t series, const Path&, const KernelNoise&);
 
  private:
   const System& system_;
@@ -54,8 +54,8 @@ class CoupledFilter {
   struct Pair {
     Path fine, coarse;
   };
-  Pair first_paths(std::size_t series, const KernelNoise&);
-  Pair step(std::size_t series, const Pair&, const KernelNoise&);
+  std::optional<Pair> first_paths(std::size_t series, const KernelNoise&);
+  std::optional<Pair> step(std::size_t series, const Pair&, const KernelNoise&);
 
  private:
   const System& system_;

@@ -104,23 +104,18 @@ Outcome ParticleEngine::evaluate(const Law& law, [[maybe_unused]] Order order, D
   assert(order == Order::value);
   const auto& drawn = dynamic_cast<const ParticleLaw&>(law);
   try {
-    Evaluation out;
-    const auto run = [&](const LawPath& path) { out = filter(path, drawn.schedule, law.theta(), d, r); };
-    try {
-      run(drawn.path);
-    } catch (const WindowLeft&) {
-      with_wide_enough_law([&](double margin) { return draw(law.theta(), drawn.schedule, drawn.draw, r, 2 * margin); },
-                           run);
-    }
-    if (std::isfinite(out.loglik)) return out;
+    auto out = filter(drawn.path, drawn.schedule, law.theta(), d, r);
+    for (double margin = 2; !out; margin *= 2)
+      out = filter(draw(law.theta(), drawn.schedule, drawn.draw, r, margin), drawn.schedule, law.theta(), d, r);
+    if (std::isfinite(out->loglik)) return *std::move(out);
     return Failure{Failure::Code::undefined, "the log-likelihood is not finite"};
   } catch (const NumericalError& e) {
     return Failure{Failure::Code::undefined, e.what()};
   }
 }
 
-Evaluation ParticleEngine::filter(const LawPath& law, const Schedule& when, std::span<const double> theta, Draw d,
-                                  const Request& r) const {
+std::optional<Evaluation> ParticleEngine::filter(const LawPath& law, const Schedule& when,
+                                                 std::span<const double> theta, Draw d, const Request& r) const {
   const Grid& grid = when.grid;
   const auto stream = [&](Purpose purpose) { return Stream(d.seed, d.index, 0, purpose); };
   const Stream resampling = stream(Purpose::resample);
@@ -141,7 +136,7 @@ Evaluation ParticleEngine::filter(const LawPath& law, const Schedule& when, std:
     std::size_t at = 0;
     for (const Schedule::Visit& visit : when.visits[i]) {
       if (r.stop.stop_requested()) throw Stopped{};
-      particles.move(at, visit.point, noise);
+      if (particles.move(at, visit.point, noise) != LawStatus::good) return std::nullopt;
       steps += r.effort.particles * (visit.point - at);
       at = visit.point;
       if (r.predictions)

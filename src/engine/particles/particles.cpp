@@ -31,9 +31,11 @@ void Particles::start(const Stream& stream, std::uint32_t series) {
   fill_start(system_.model(), kernels_, precision_, stream, series, count_, x_[0]);
 }
 
-void Particles::move(std::size_t from, std::size_t to, NoiseSource& noise) {
-  for (std::size_t k = from; k < to; ++k) step(k, noise);
+LawStatus Particles::move(std::size_t from, std::size_t to, NoiseSource& noise) {
+  for (std::size_t k = from; k < to; ++k)
+    if (const LawStatus status = step(k, noise); status != LawStatus::good) return status;
   check_finite(to);
+  return LawStatus::good;
 }
 
 void Particles::check_finite(std::size_t point) const {
@@ -43,11 +45,11 @@ void Particles::check_finite(std::size_t point) const {
     report_overflow(system_.model(), theta_, grid_.level, grid_.time[point], "the filter's particles");
 }
 
-void Particles::step(std::size_t k, NoiseSource& noise) {
+LawStatus Particles::step(std::size_t k, NoiseSource& noise) {
   const StepTime& step = grid_.step[k];
   uniforms_.assign({step.t, step.flow, step.root()});
   law_->append_inputs(k, uniforms_);
-  stay_inside();
+  if (!inside_windows()) return LawStatus::window_left;
   if (pair_) pair_->many(*law_, k, step.t, x(), count_, xi_);
   move_->set_uniforms(uniforms_);
   in_.clear();
@@ -58,15 +60,17 @@ void Particles::step(std::size_t k, NoiseSource& noise) {
   move_->over(count_, in_, out_, dynamics_->sources,
               [&](std::size_t j, std::size_t first) { return noise.block(k, j, first); });
   now_ = 1 - now_;
+  return LawStatus::good;
 }
 
-void Particles::stay_inside() const {
+bool Particles::inside_windows() const {
   for (const Window& w : dynamics_->field.windows) {
     const double* column = x()[w.component];
     const auto [low, high] = std::minmax_element(column, column + count_);
     const double center = uniforms_[3 + w.center_input], scale = uniforms_[4 + w.center_input];
-    if ((*high - center) * scale > 1 || (center - *low) * scale > 1) throw WindowLeft{};
+    if ((*high - center) * scale > 1 || (center - *low) * scale > 1) return false;
   }
+  return true;
 }
 
 void Particles::select(std::span<const std::uint32_t> ancestors) {

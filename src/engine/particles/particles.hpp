@@ -7,19 +7,11 @@
 
 namespace mckean {
 
-// A particle left the window on which the law's interaction is expanded: draw the law again with a wider margin.
-struct WindowLeft {};
-
 // Calls use(law) with a law drawn by draw(margin), again with wider margins while particles leave its windows. Ends,
 // because wide windows need ranks that fall through to pairwise sums, which have no windows.
 template <class Draw, class Use>
-auto with_wide_enough_law(Draw&& draw, Use&& use) {
-  for (double margin = 1;; margin *= 2) {
-    try {
-      return use(draw(margin));
-    } catch (const WindowLeft&) {
-    }
-  }
+void with_wide_enough_law(Draw&& draw, Use&& use) {
+  for (double margin = 1; use(draw(margin)) != LawStatus::good;) margin *= 2;
 }
 
 class Particles {
@@ -31,11 +23,11 @@ class Particles {
 
   void start(const Stream&, std::uint32_t series);
 
-  // x + a Δ + σ √Δ z over steps from .. to − 1 of the grid. Throws NumericalError where a particle is not finite at the
-  // end, WindowLeft.
-  void move(std::size_t from, std::size_t to, NoiseSource&);
-  void step(std::size_t k, NoiseSource&);      // one of them, unchecked
-  void check_finite(std::size_t point) const;  // throws NumericalError
+  // x + a Δ + σ √Δ z over steps from .. to − 1 of the grid: good, or window_left. Throws NumericalError where a
+  // particle is not finite at the end.
+  LawStatus move(std::size_t from, std::size_t to, NoiseSource&);
+  LawStatus step(std::size_t k, NoiseSource&);  // one of them, unchecked
+  void check_finite(std::size_t point) const;   // throws NumericalError
 
   // Particle i becomes a copy of particle ancestors[i].
   void select(std::span<const std::uint32_t> ancestors);
@@ -45,7 +37,7 @@ class Particles {
   Columns& x() { return x_[now_]; }
 
  private:
-  void stay_inside() const;
+  bool inside_windows() const;
 
   const System& system_;
   const Grid& grid_;

@@ -40,11 +40,12 @@ void Score::use(const LawPath& law) {
   if (pair_) pair_->set_parameters(theta_);
 }
 
-void Score::stay_inside(const LawPath& law, const Path& path, std::size_t steps) const {
+bool Score::inside_windows(const LawPath& law, const Path& path, std::size_t steps) const {
   for (const Window& w : dynamics_->field.windows)
     for (std::size_t k = 0; k < steps; ++k)
       if (std::abs(path[w.component][k] - law.inputs[w.center_input][k]) * law.inputs[w.center_input + 1][k] > 1)
-        throw WindowLeft{};
+        return false;
+  return true;
 }
 
 void Score::read_pairwise(const LawPath& law, const Path& path, std::size_t steps) {
@@ -56,11 +57,11 @@ void Score::read_pairwise(const LawPath& law, const Path& path, std::size_t step
   }
 }
 
-void Score::add(std::size_t series, const Path& path, const LawPath& law, PathScore& to) {
+LawStatus Score::add(std::size_t series, const Path& path, const LawPath& law, PathScore& to) {
   use(law);
   observation_.set_parameters(theta_);
   const std::size_t steps = schedule_.stops[series].back().point, d = dynamics_->dimension;
-  stay_inside(law, path, steps);
+  if (!inside_windows(law, path, steps)) return LawStatus::window_left;
   if (pair_) read_pairwise(law, path, steps);
   frame_->clear_sums();
   std::vector<const double*> in;
@@ -86,5 +87,6 @@ void Score::add(std::size_t series, const Path& path, const LawPath& law, PathSc
           fmt::format("the score of '{}' is {} at level {}, with {}; a derivative has a pole on the path",
                       system_.model().parameters()[p].name, to.gradient[p], schedule_.grid.level,
                       to_text(system_.model().parameters(), theta_)));
+  return LawStatus::good;
 }
 }  // namespace mckean
