@@ -1,9 +1,8 @@
 // Likelihoods by particles: a law, then a bootstrap filter of each series given that law.
 #pragma once
 
-#include "engine/particles/observation_frame.hpp"
+#include "engine/particles/filter.hpp"
 #include "engine/particles/particle_problem.hpp"
-#include "engine/particles/particles.hpp"
 #include "engine/prediction.hpp"
 #include "mckean/engine.hpp"
 
