@@ -25,8 +25,8 @@ Found estimate(const Model& model, Data data, int level, const ChainOptions& set
   chain.burn_in = 20;
   std::vector<HeldMoments> held(16);
   parallel_for(held.size(), all_cores(), [&](std::size_t r) {
-    held[r] =
-        hold(problem, chain, {2, static_cast<std::uint32_t>(r), level}, {.iterations = iterations, .curvature = false});
+    held[r] = held_moments(problem, chain, {2, static_cast<std::uint32_t>(r), level},
+                           {.iterations = iterations, .curvature = false});
   });
   const VectorXd mean = average(held).score;
   VectorXd variance = VectorXd::Zero(mean.size());
@@ -43,7 +43,8 @@ void expect_score(const Found& found, const VectorXd& exact) {
 
 TEST(Score, PublishedOrnsteinUhlenbeckExample) {
   const Model model = tests::shipped("ou", {{"kappa", 2}, {"mu", 7}, {"R", 1}});
-  const ChainOptions settings{.particles = 50};
+  ChainOptions settings;
+  settings.particles = 50;
   expect_score(estimate(model, oracle::ou_data(), 3, settings, 400), VectorXd{{-1.671831, 0.617692, 1.939599}});
   expect_score(estimate(model, oracle::ou_data(), 5, settings, 400), VectorXd{{-1.633498, 0.804922, 2.029298}});
 }
