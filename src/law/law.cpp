@@ -114,7 +114,7 @@ LawStatus draw_pair(const LawSetting& setting, const LawPoint& fine, const LawPo
   LawRun upper(setting, *dynamics, fine, particles, recorder(paths.first), windows ? &windows->first : nullptr);
   LawRun lower(setting, *dynamics, coarse, coarse_particles, recorder(paths.second),
                windows ? &windows->second : nullptr);
-  FreshNoise shared = setting.path_noise(*dynamics, FreshNoise::Hold::pairs);
+  FreshNoise shared = setting.path_noise(*dynamics, FreshNoise::Buffer::pairs);
   CoarseNoise halves(shared, coarse_particles);
   LawStatus status = upper.start();
   if (status == LawStatus::good) status = lower.start();

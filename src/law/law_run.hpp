@@ -16,8 +16,8 @@ struct LawSetting {
   std::shared_ptr<const Dynamics> dynamics() const {
     return system.dynamics(rank, options.derivative == Derivative::tangent);
   }
-  FreshNoise path_noise(const Dynamics& d, FreshNoise::Hold hold = FreshNoise::Hold::blocks) const {
-    return {{kernels, options.precision, noise.path, 0, d.sources}, options.particles, hold};
+  FreshNoise path_noise(const Dynamics& d, FreshNoise::Buffer buffer = FreshNoise::Buffer::blocks) const {
+    return {{kernels, options.precision, noise.path, 0, d.sources}, options.particles, buffer};
   }
 };
 

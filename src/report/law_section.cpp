@@ -112,11 +112,11 @@ std::string quantile_chart(const std::string& name, const std::vector<double>& t
                fmt::format("Median from {} to {}; at the end 90 % of the law lies between {} and {}",
                            short_number(q[2].front()), short_number(q[2].back()), short_number(q[0].back()),
                            short_number(q[4].back()))});
-  chart.band(times, q[0], q[4], Look::first, "5 % to 95 %");
-  chart.band(times, q[1], q[3], Look::first, "25 % to 75 %");
+  chart.band(times, q[0], q[4], SeriesStyle::first, "5 % to 95 %");
+  chart.band(times, q[1], q[3], SeriesStyle::first, "25 % to 75 %");
   Points median;
   for (std::size_t k = 0; k < times.size(); ++k) median.emplace_back(times[k], q[2][k]);
-  chart.line(median, Look::first, "median");
+  chart.line(median, SeriesStyle::first, "median");
   for (std::size_t k = 0; k < times.size(); ++k) {
     chart.hover(times[k], fmt::format("t = {}: median {}, 50 % in {} to {}, 90 % in {} to {}",
                                       short_number(times[k], 4), short_number(q[2][k], 4), short_number(q[1][k], 4),
@@ -138,7 +138,7 @@ std::string order_chart(const std::string& name, const std::vector<double>& time
     table.rows[k].push_back(fan.order[k]);
   }
   table.head.push_back(name + "_order");
-  chart.line(line, Look::first, "1: all in phase; 0: none");
+  chart.line(line, SeriesStyle::first, "1: all in phase; 0: none");
   return chart.html();
 }
 

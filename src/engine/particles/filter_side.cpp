@@ -127,10 +127,10 @@ void FilterSide::load_lanes(std::span<const Lane> lanes) {
 
 // One step of several segments at once, each at its own place in time.
 void FilterSide::replay_step(std::size_t s, std::span<const Lane> lanes, NoiseSource& noise) {
-  spots_.clear();
+  replayed_.clear();
   for (const Lane& lane : lanes)
-    spots_.push_back({static_cast<std::uint32_t>(points_[lane.stop - 1] + s), chosen_[lane.stop]});
-  level_.proposal().replay(spots_, lanes_, noise);
+    replayed_.push_back({static_cast<std::uint32_t>(points_[lane.stop - 1] + s), chosen_[lane.stop]});
+  level_.proposal().replay(replayed_, lanes_, noise);
 }
 
 void FilterSide::write(Path& path, const Path& reference, NoiseSource& noise) {

@@ -63,7 +63,7 @@ class FilterSide {
   std::vector<std::uint32_t> chosen_;
   AlignedBuffer backward_;
   Columns lanes_, xi_;  // the points of segments that are replayed
-  std::vector<Spot> spots_;
+  std::vector<StepOfParticle> replayed_;
   std::vector<double> target_;
 };
 }  // namespace mckean

@@ -46,7 +46,7 @@ void PathKernel::set_law(std::size_t level, const LawPath& law, std::span<const 
 }
 
 PathKernel::SeriesNoise::SeriesNoise(const NoiseOrigin& origin, std::size_t particles, std::size_t levels)
-    : fine_(origin, particles, levels > 1 ? FreshNoise::Hold::pairs : FreshNoise::Hold::blocks) {
+    : fine_(origin, particles, levels > 1 ? FreshNoise::Buffer::pairs : FreshNoise::Buffer::blocks) {
   if (levels > 1) coarse_.emplace(fine_, particles);
 }
 

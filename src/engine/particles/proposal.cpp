@@ -62,7 +62,7 @@ void PlainProposal::place_lane(std::size_t lane, std::size_t k, const Columns& x
   for (std::size_t p = 0; p < one_xi_.size(); ++p) lanes_[3 + inputs + p][lane] = one_xi_[p];
 }
 
-void PlainProposal::replay(std::span<const Spot> at, Columns& x, NoiseSource& noise) {
+void PlainProposal::replay(std::span<const StepOfParticle> at, Columns& x, NoiseSource& noise) {
   const std::size_t n = at.size(), d = dynamics_->dimension, sources = dynamics_->sources;
   const std::size_t z_at = 3 + law_->inputs.count() + xi_.count(), out_at = z_at + sources;
   if (!replay_) replay_.emplace(dynamics_->replay, kernels_).set_fixed(theta_);

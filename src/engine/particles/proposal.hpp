@@ -29,7 +29,7 @@ class Proposal {
   virtual LawStatus propose(std::size_t k, const Columns& from, Columns& to, NoiseSource&) = 0;
   // The same, with the same bits, for single particles that are each at a step of its own; their columns x are
   // replaced.
-  virtual void replay(std::span<const Spot> at, Columns& x, NoiseSource&) = 0;
+  virtual void replay(std::span<const StepOfParticle> at, Columns& x, NoiseSource&) = 0;
 
   // Whether f/q or a ψ differs from 1. Where not, the weights are those of the observations, and the two below are not
   // called.
@@ -45,7 +45,7 @@ class PlainProposal : public Proposal {
 
   void set_law(const LawPath&, std::span<const double> theta) override;
   LawStatus propose(std::size_t k, const Columns& from, Columns& to, NoiseSource&) override;
-  void replay(std::span<const Spot> at, Columns& x, NoiseSource&) override;
+  void replay(std::span<const StepOfParticle> at, Columns& x, NoiseSource&) override;
 
  private:
   bool inside_windows(const Columns& x) const;
