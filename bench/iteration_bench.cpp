@@ -44,12 +44,13 @@ class Bench {
 
   void filter_memory(int level, std::size_t M) const {
     const ParticleProblem problem({model_, data_}, level, 1);
-    ChainOptions options;
+    SamplerOptions options;
     options.particles = M;
     options.law_particles = 500;
-    options.start = {0.4};
-    Chain chain(problem, options, {1, 0, level});
-    chain.advance(true);
+    PathSampler sampler(problem, options, {1, 0, level});
+    const std::vector<double> theta{0.4};
+    sampler.start(theta, 0);
+    sampler.advance(theta);
   }
 
  private:

@@ -67,8 +67,7 @@ void PredictionFrame::errors(double t, std::span<const double> values, const Poi
   std::vector<double*> out(prediction_.program_.outputs());
   for (std::size_t c = 0; c < out.size(); ++c) out[c] = memory_.data() + c * kBlock;
   std::vector<double> means(columns.size()), squares(means), variances(means);
-  for (std::size_t first = 0; first < points.count; first += kBlock) {
-    const std::size_t n = std::min(kBlock, points.count - first);
+  for_blocks(points.count, [&](std::size_t first, std::size_t n) {
     for (std::size_t c = 0; c < in.size(); ++c) in[c] = points.x[c] + first;
     frame_.run(in, out, n);
     for (std::size_t c = 0; c < columns.size(); ++c)
@@ -79,7 +78,7 @@ void PredictionFrame::errors(double t, std::span<const double> values, const Poi
         squares[c] += w * out[2 * c][i] * out[2 * c][i];
         variances[c] += w * out[2 * c + 1][i];
       }
-  }
+  });
   const double N = points.weights ? 1 : static_cast<double>(points.count);
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const double mean = means[c] / N, variance = squares[c] / N - mean * mean + variances[c] / N;

@@ -21,9 +21,8 @@ void fill_start(const Model& model, const Kernels& kernels, NormalPrecision prec
   }
 }
 
-void pairwise_means(Frame& pair, double t, std::span<const double* const> others, std::size_t count,
-                    std::span<const double* const> own, std::span<double* const> means, std::size_t n,
-                    const Kernels& kernels) {
+void pairwise_means(Frame& pair, double t, const LawParticles& others, std::span<const double* const> own,
+                    std::span<double* const> means, std::size_t n, const Kernels& kernels) {
   const std::size_t padded = (n + kLanes - 1) / kLanes * kLanes;
   AlignedBuffer memory(means.size() * kBlock + kLanes);
   std::vector<double*> out;
@@ -31,18 +30,18 @@ void pairwise_means(Frame& pair, double t, std::span<const double* const> others
     out.push_back(memory.data() + k * kBlock);
     std::fill_n(means[k], padded, 0.0);
   }
-  std::vector<double> uniforms(1 + others.size());
+  std::vector<double> uniforms(1 + others.columns.size());
   uniforms[0] = t;
   const Kernel add = kernels.run[static_cast<std::size_t>(Instr::add)];
-  for (std::size_t j = 0; j < count; ++j) {
-    for (std::size_t c = 0; c < others.size(); ++c) uniforms[1 + c] = others[c][j];
+  for (std::size_t j = 0; j < others.count; ++j) {
+    for (std::size_t c = 0; c < others.columns.size(); ++c) uniforms[1 + c] = others.columns[c][j];
     pair.set_uniforms(uniforms);
     pair.run(own, out, n);
     for (std::size_t k = 0; k < means.size(); ++k)
       add(means[k], nullptr, {means[k], 1}, {out[k], 1}, {out[k], 1}, padded);
   }
   double* share = memory.data() + means.size() * kBlock;
-  std::fill_n(share, kLanes, 1 / static_cast<double>(count));
+  std::fill_n(share, kLanes, 1 / static_cast<double>(others.count));
   const Kernel mul = kernels.run[static_cast<std::size_t>(Instr::mul)];
   for (double* m : means) mul(m, nullptr, {m, 1}, {share, 0}, {share, 0}, padded);
 }
@@ -80,11 +79,6 @@ void Cloud::start(const Stream& stream, NormalPrecision precision) {
     std::fill_n(state_[0][dynamics_.dimension + i], state_[0].rows(), 0.0);
 }
 
-template <class Each>
-void Cloud::for_blocks(Each&& each) {
-  for (std::size_t first = 0; first < particles_; first += kBlock) each(first, std::min(kBlock, particles_ - first));
-}
-
 void Cloud::take_sums(const Frame& frame, std::size_t first) {
   for (std::size_t i = 0; i < moments_.size(); ++i)
     moments_[i] = frame.sum(first + i) / static_cast<double>(particles_);
@@ -99,22 +93,20 @@ void Cloud::run_measure(double t) {
   const std::size_t d = dynamics_.dimension + dynamics_.tangents;
   std::vector<const double*> in(d);
   std::vector<double*> out(dynamics_.carried);
-  for_blocks([&](std::size_t first, std::size_t n) {
-    for (std::size_t c = 0; c < in.size(); ++c) in[c] = now[c] + first;
-    for (std::size_t k = 0; k < out.size(); ++k) out[k] = now[d + k] + first;
-    measure_.run(in, out, n);
-  });
+  for (std::size_t c = 0; c < in.size(); ++c) in[c] = now[c];
+  for (std::size_t k = 0; k < out.size(); ++k) out[k] = now[d + k];
+  measure_.over(particles_, in, out);
   take_sums(measure_, 0);
 }
 
-std::vector<Range> Cloud::windows(double margin, const double* given) const {
+std::optional<std::vector<Range>> Cloud::windows(double margin, const double* given) const {
   std::vector<Range> ranges;
   for (const Window& w : dynamics_.field.windows) {
     const double* x = state()[w.component];
     const auto [low, high] = std::minmax_element(x, x + particles_);
     if (given) {
       const Range range{given[w.center_input], 1 / given[w.center_input + 1]};
-      if (*low < range.center - range.half || *high > range.center + range.half) throw RankTooLow{};
+      if (*low < range.center - range.half || *high > range.center + range.half) return std::nullopt;
       ranges.push_back(range);
     } else {
       ranges.push_back(window_for(*low, *high, margin));
@@ -123,14 +115,15 @@ std::vector<Range> Cloud::windows(double margin, const double* given) const {
   return ranges;
 }
 
-void Cloud::measure(double t, double margin, const double* given) {
-  const std::vector<Range> ranges = windows(margin, given);
-  for (std::size_t w = 0; w < ranges.size(); ++w) {
+LawStatus Cloud::measure(double t, double margin, const double* given) {
+  const auto ranges = windows(margin, given);
+  if (!ranges) return LawStatus::rank_too_low;
+  for (std::size_t w = 0; w < ranges->size(); ++w) {
     const std::size_t at = dynamics_.field.windows[w].center_input;
-    inputs_[at] = ranges[w].center, inputs_[at + 1] = 1 / ranges[w].half;
+    inputs_[at] = (*ranges)[w].center, inputs_[at + 1] = 1 / (*ranges)[w].half;
   }
   if (!measured_) run_measure(t);
-  expander_.inputs(ranges, moments_, inputs_, tangents_);
+  return expander_.inputs(*ranges, moments_, inputs_, tangents_);
 }
 
 void Cloud::pairwise(double t) {
@@ -139,10 +132,10 @@ void Cloud::pairwise(double t) {
   std::vector<const double*> others(d), own(d);
   std::vector<double*> means(xi_.count());
   for (std::size_t c = 0; c < d; ++c) others[c] = now[c];
-  for_blocks([&](std::size_t first, std::size_t n) {
+  for_blocks(particles_, [&](std::size_t first, std::size_t n) {
     for (std::size_t c = 0; c < d; ++c) own[c] = now[c] + first;
     for (std::size_t k = 0; k < means.size(); ++k) means[k] = xi_[k] + first;
-    pairwise_means(*pair_, t, others, particles_, own, means, n, kernels_);
+    pairwise_means(*pair_, t, {others, particles_}, own, means, n, kernels_);
   });
 }
 
@@ -155,16 +148,13 @@ void Cloud::advance(std::size_t k, const StepTime& step, double next_t, NoiseSou
   advance_.clear_sums();
 
   Columns &from = state_[now_], &to = state_[1 - now_];
-  const std::size_t kept = from.count(), sources = dynamics_.sources;
-  in_.resize(kept + xi_.count() + sources);
+  in_.clear();
+  from.append_to(in_);
+  xi_.append_to(in_);
   out_.resize(dynamics_.advance.outputs());
-  for_blocks([&](std::size_t first, std::size_t n) {
-    for (std::size_t j = 0; j < sources; ++j) in_[kept + xi_.count() + j] = noise.block(k, j, first);
-    for (std::size_t c = 0; c < kept; ++c) in_[c] = from[c] + first;
-    for (std::size_t p = 0; p < xi_.count(); ++p) in_[kept + p] = xi_[p] + first;
-    for (std::size_t c = 0; c < out_.size(); ++c) out_[c] = to[c] + first;
-    advance_.run(in_, out_, n);
-  });
+  for (std::size_t c = 0; c < out_.size(); ++c) out_[c] = to[c];
+  advance_.over(particles_, in_, out_, dynamics_.sources,
+                [&](std::size_t j, std::size_t first) { return noise.block(k, j, first); });
   now_ = 1 - now_;
   measured_ = dynamics_.fused;
   if (measured_) take_sums(advance_, 0);

@@ -13,10 +13,15 @@ namespace mckean {
 void fill_start(const Model&, const Kernels&, NormalPrecision, const Stream&, std::uint32_t number, std::size_t rows,
                 Columns& x);
 
-// Means of pairwise kernels over all particles of a law, for one block of particles that feel it.
-// others: the law's columns x (and S), each `count` long.
-void pairwise_means(Frame& pair, double t, std::span<const double* const> others, std::size_t count,
-                    std::span<const double* const> own, std::span<double* const> means, std::size_t n, const Kernels&);
+// The particles of a law at one time: its columns x (and S), each `count` long.
+struct LawParticles {
+  std::span<const double* const> columns;
+  std::size_t count;
+};
+
+// Means of pairwise kernels over all particles of a law, for one block of n particles that feel it.
+void pairwise_means(Frame& pair, double t, const LawParticles&, std::span<const double* const> own,
+                    std::span<double* const> means, std::size_t n, const Kernels&);
 
 class Cloud {
  public:
@@ -26,8 +31,8 @@ class Cloud {
   void start(const Stream&, NormalPrecision);
 
   // The numbers that a drift reads at time t; `margin` widens the windows of expansions, or `windows` gives the
-  // inputs of another cloud whose windows are to be used (RankTooLow if they are too small: rank 0 needs none).
-  void measure(double t, double margin, const double* windows = nullptr);
+  // inputs of another cloud whose windows are to be used (rank_too_low if they are too small: rank 0 needs none).
+  LawStatus measure(double t, double margin, const double* windows = nullptr);
   const std::vector<double>& inputs() const { return inputs_; }
   const std::vector<double>& tangents() const { return tangents_; }
 
@@ -39,12 +44,10 @@ class Cloud {
   const Columns& state() const { return state_[now_]; }  // x, then S, then carried
 
  private:
-  template <class Each>
-  void for_blocks(Each&&);
   void run_measure(double t);
   void take_sums(const Frame&, std::size_t first);
   void pairwise(double t);
-  std::vector<Range> windows(double margin, const double* given) const;
+  std::optional<std::vector<Range>> windows(double margin, const double* given) const;
 
   const Model& model_;
   const Dynamics& dynamics_;

@@ -71,8 +71,7 @@ std::vector<Expander::Matrix> Expander::sample(std::size_t e, std::span<const do
   AlignedBuffer memory((2 + parameters_) * kBlock);
   std::vector<double*> out;
   for (std::size_t k = 0; k <= parameters_; ++k) out.push_back(memory.data() + (1 + k) * kBlock);
-  for (std::size_t first = 0; first < n; first += kBlock) {
-    const std::size_t count = std::min(kBlock, n - first);
+  for_blocks(n, [&](std::size_t first, std::size_t count) {
     std::copy_n(own.begin() + static_cast<std::ptrdiff_t>(first), count, memory.data());
     const double* column = memory.data();
     for (std::size_t j = 0; j < m; ++j) {
@@ -81,7 +80,7 @@ std::vector<Expander::Matrix> Expander::sample(std::size_t e, std::span<const do
       for (std::size_t k = 0; k <= parameters_; ++k)
         for (std::size_t i = 0; i < count; ++i) values[k][(first + i) * m + j] = out[k][i];
     }
-  }
+  });
   return values;
 }
 
@@ -108,12 +107,11 @@ std::vector<Expander::Matrix> Expander::expand(std::size_t e, Range own, Range o
     a[i] = own.center + own.half * nodes_[i], b[i] = other.center + other.half * nodes_[i];
   std::vector<Matrix> values = sample(e, a, b);
   for (Matrix& k : values) k = product(product(transform_, k, rank_), back_, rank_);
-  check(e, values[0], own, other);
   return values;
 }
 
 // Compares the expansion with the kernel between the nodes, ends included.
-void Expander::check(std::size_t e, const Matrix& c, Range own, Range other) {
+bool Expander::accurate(std::size_t e, const Matrix& c, Range own, Range other) {
   const std::size_t points = rank_ + 9;
   std::vector<double> a(points), b(points);
   Matrix t(points * rank_);  // the polynomials at each point
@@ -126,23 +124,26 @@ void Expander::check(std::size_t e, const Matrix& c, Range own, Range other) {
   const Matrix exact = sample(e, a, b)[0];
   double size = 1;
   for (const double v : exact) {
-    if (!std::isfinite(v)) throw RankTooLow{};
+    if (!std::isfinite(v)) return false;
     size = std::max(size, std::abs(v));
   }
   const Matrix expanded = product(product(t, c, rank_), transposed(t, rank_), rank_);
   for (std::size_t i = 0; i < expanded.size(); ++i)
-    if (std::abs(expanded[i] - exact[i]) > kTolerance * size) throw RankTooLow{};
+    if (std::abs(expanded[i] - exact[i]) > kTolerance * size) return false;
+  return true;
 }
 
-const std::vector<Expander::Matrix>& Expander::coefficients(std::size_t e, Range own, Range other) {
+const std::vector<Expander::Matrix>* Expander::coefficients(std::size_t e, Range own, Range other) {
   if (difference_[e]) own.center = other.center = 0;
   const Key key{e, own, other};
-  const auto at = known_.find(key);
-  return at != known_.end() ? at->second : known_.emplace(key, expand(e, own, other)).first->second;
+  if (const auto at = known_.find(key); at != known_.end()) return &at->second;
+  std::vector<Matrix> expanded = expand(e, own, other);
+  if (!accurate(e, expanded[0], own, other)) return nullptr;
+  return &known_.emplace(key, std::move(expanded)).first->second;
 }
 
-void Expander::inputs(std::span<const Range> windows, std::span<const double> moments, std::span<double> inputs,
-                      std::span<double> tangents) {
+LawStatus Expander::inputs(std::span<const Range> windows, std::span<const double> moments, std::span<double> inputs,
+                           std::span<double> tangents) {
   const MeanField& field = dynamics_.field;
   const std::size_t all = field.inputs.size(), measured = field.moments.size();
   for (std::size_t p = 0; p <= parameters_; ++p) {  // p = 0: the values themselves
@@ -155,7 +156,9 @@ void Expander::inputs(std::span<const Range> windows, std::span<const double> mo
   }
   for (std::size_t e = 0; e < field.expansions.size(); ++e) {
     const Expansion& x = field.expansions[e];
-    const auto& c = coefficients(e, windows[x.own_window], windows[x.other_window]);
+    const std::vector<Matrix>* known = coefficients(e, windows[x.own_window], windows[x.other_window]);
+    if (!known) return LawStatus::rank_too_low;
+    const std::vector<Matrix>& c = *known;
     for (std::size_t p = 0; p <= parameters_; ++p)
       for (std::size_t row = 0; row < rank_; ++row) {
         double b = 0;
@@ -165,5 +168,6 @@ void Expander::inputs(std::span<const Range> windows, std::span<const double> mo
         (p == 0 ? inputs[x.first_input + row] : tangents[(p - 1) * all + x.first_input + row]) = b;
       }
   }
+  return LawStatus::good;
 }
 }  // namespace mckean

@@ -14,8 +14,9 @@ struct Range {
   auto operator<=>(const Range&) const = default;
 };
 
-// A kernel is not represented to 1e-10 with this many terms: the draw is repeated with more.
-struct RankTooLow {};
+// Whether a law served. Else it is drawn again: with more terms, where a kernel was not represented to 1e-10 by so few;
+// with wider windows, where a particle that reads it left the one on which the interaction is expanded.
+enum class [[nodiscard]] LawStatus{good, rank_too_low, window_left};
 
 // The range for particles between low and high: half-widths are powers of 2^(1/4) and centers multiples of an eighth of
 // them, so that a range, once expanded, serves many steps.
@@ -29,9 +30,9 @@ class Expander {
 
   // b_p = Σ_q C_pq m_q for every expansion, and its tangents, from the measured moments (and ∂moments, laid out
   // parameter by parameter). Exact moments are passed on, windows written as center and 1/half.
-  // Throws RankTooLow.
-  void inputs(std::span<const Range> windows, std::span<const double> moments, std::span<double> inputs,
-              std::span<double> tangents);
+  // good, or rank_too_low.
+  LawStatus inputs(std::span<const Range> windows, std::span<const double> moments, std::span<double> inputs,
+                   std::span<double> tangents);
 
  private:
   using Matrix = std::vector<double>;  // rank x rank, row by row
@@ -41,10 +42,11 @@ class Expander {
     auto operator<=>(const Key&) const = default;
   };
 
-  const std::vector<Matrix>& coefficients(std::size_t expansion, Range own, Range other);
+  // Null where the rank is too low.
+  const std::vector<Matrix>* coefficients(std::size_t expansion, Range own, Range other);
   std::vector<Matrix> expand(std::size_t expansion, Range own, Range other);
   std::vector<Matrix> sample(std::size_t expansion, std::span<const double> own, std::span<const double> other);
-  void check(std::size_t expansion, const Matrix& coefficients, Range own, Range other);
+  bool accurate(std::size_t expansion, const Matrix& coefficients, Range own, Range other);
   bool is_difference(std::size_t expansion);
 
   const Dynamics& dynamics_;

@@ -18,10 +18,10 @@ std::size_t steps_at_once(std::size_t rows) {
 }
 }  // namespace
 
-FreshNoise::FreshNoise(const NoiseOrigin& origin, std::size_t particles, Hold hold)
+FreshNoise::FreshNoise(const NoiseOrigin& origin, std::size_t particles, Buffer buffer)
     : origin_(origin),
       particles_(whole_tiles(particles)),
-      rows_(hold == Hold::pairs ? particles_ : std::min(particles_, kBlock)),
+      rows_(buffer == Buffer::pairs ? particles_ : std::min(particles_, kBlock)),
       steps_(rows_ == particles_ ? steps_at_once(rows_) : 1),
       z_(origin.sources, rows_ * steps_),
       held_(origin.sources, {kNothing, kNothing}) {}
@@ -32,7 +32,7 @@ void FreshNoise::fill(Held& held, std::size_t k, std::size_t j, std::size_t firs
           std::min(rows_, particles_ - held.first), z_[j]);
 }
 
-void FreshNoise::single(std::size_t j, std::span<const Spot> at, double* out) {
+void FreshNoise::single(std::size_t j, std::span<const StepOfParticle> at, double* out) {
   single_normals(origin_.kernels, origin_.precision, origin_.stream, origin_.column(0, j, 1), at, out);
 }
 
@@ -47,9 +47,10 @@ const double* CoarseNoise::block(std::size_t k, std::size_t j, std::size_t first
   return z;
 }
 
-void CoarseNoise::single(std::size_t j, std::span<const Spot> at, double* out) {
+void CoarseNoise::single(std::size_t j, std::span<const StepOfParticle> at, double* out) {
   halves_.clear();
-  for (const Spot& s : at) halves_.insert(halves_.end(), {{2 * s.step, s.particle}, {2 * s.step + 1, s.particle}});
+  for (const StepOfParticle& s : at)
+    halves_.insert(halves_.end(), {{2 * s.step, s.particle}, {2 * s.step + 1, s.particle}});
   parts_.resize(halves_.size());
   fine_.single(j, halves_, parts_.data());
   for (std::size_t i = 0; i < at.size(); ++i) out[i] = (parts_[2 * i] + parts_[2 * i + 1]) * kHalf;

@@ -19,7 +19,7 @@ class NoiseSource {
   virtual const double* block(std::size_t step, std::size_t source, std::size_t first) = 0;
 
   // Single ones with the same bits, each of its own step and particle.
-  virtual void single(std::size_t source, std::span<const Spot> at, double* out) = 0;
+  virtual void single(std::size_t source, std::span<const StepOfParticle> at, double* out) = 0;
 };
 
 // Where fresh normals come from; step k uses number first_step + k.
@@ -40,15 +40,15 @@ struct NoiseOrigin {
 class FreshNoise : public NoiseSource {
  public:
   // Pairs: steps 2k and 2k + 1 of all particles are held together.
-  enum class Hold { blocks, pairs };
-  FreshNoise(const NoiseOrigin&, std::size_t particles, Hold = Hold::blocks);
+  enum class Buffer { blocks, pairs };
+  FreshNoise(const NoiseOrigin&, std::size_t particles, Buffer = Buffer::blocks);
 
   const double* block(std::size_t k, std::size_t j, std::size_t first) override {
     Held& held = held_[j];
     if (k - held.step >= steps_ || first - held.first >= rows_) fill(held, k, j, first);
     return z_[j] + (k - held.step) * rows_ + (first - held.first);
   }
-  void single(std::size_t j, std::span<const Spot> at, double* out) override;
+  void single(std::size_t j, std::span<const StepOfParticle> at, double* out) override;
   std::size_t sources() const { return held_.size(); }
 
  private:
@@ -69,13 +69,13 @@ class CoarseNoise : public NoiseSource {
   CoarseNoise(FreshNoise& fine, std::size_t particles);
 
   const double* block(std::size_t k, std::size_t j, std::size_t first) override;
-  void single(std::size_t j, std::span<const Spot> at, double* out) override;
+  void single(std::size_t j, std::span<const StepOfParticle> at, double* out) override;
 
  private:
   FreshNoise& fine_;
   std::size_t particles_;
   Columns z_;
-  std::vector<Spot> halves_;
+  std::vector<StepOfParticle> halves_;
   std::vector<double> parts_;
 };
 }  // namespace mckean

@@ -1,7 +1,8 @@
-#include "law/law.hpp"
+#include "law/law_run.hpp"
 
 #include <fmt/format.h>
 
+#include <cassert>
 #include <cmath>
 
 #include "mckean/error.hpp"
@@ -21,114 +22,40 @@ void report_overflow(const Model& model, std::span<const double> theta, int leve
 
 namespace {
 
-// One cloud on its grid: checked at every point, and shown to the watcher.
-class Runner {
- public:
-  Runner(const System& system, const Grid& grid, std::span<const double> theta, const Dynamics& dynamics,
-         std::size_t particles, const LawOptions& options, const Kernels& kernels, LawWatcher watch)
-      : model_(system.model()),
-        grid_(grid),
-        theta_(theta),
-        options_(options),
-        cloud_(model_, dynamics, particles, kernels),
-        watch_(std::move(watch)) {
-    cloud_.set_parameters(theta);
-  }
-
-  void start(const LawNoise& noise) {
-    cloud_.start(noise.start, options_.precision);
-    arrive(0);
-  }
-
-  void step(std::size_t k, NoiseSource& noise) {
-    cloud_.advance(k, grid_.step[k], grid_.time[k + 1], noise);
-    arrive(k + 1);
-  }
-
-  void use_windows_of(const LawPath& other) { windows_ = &other; }
-
- private:
-  void arrive(std::size_t k) {
-    // A number that is not finite stays so, and moments need not show it: look now and then, and at the end.
-    if ((k % 16 == 0 || k == grid_.steps()) && !cloud_.finite())
-      report_overflow(model_, theta_, grid_.level, grid_.time[k], "the particles of the law");
-    given_.clear();
-    if (windows_) windows_->append_inputs(k, given_);
-    cloud_.measure(grid_.time[k], options_.margin, windows_ ? given_.data() : nullptr);
-    for (const auto* values : {&cloud_.inputs(), &cloud_.tangents()})
-      for (const double v : *values)
-        if (!std::isfinite(v)) report_overflow(model_, theta_, grid_.level, grid_.time[k], "the moments of the law");
-    watch_(k, cloud_);
-  }
-
-  const Model& model_;
-  const Grid& grid_;
-  std::span<const double> theta_;
-  const LawOptions& options_;
-  Cloud cloud_;
-  LawWatcher watch_;
-  const LawPath* windows_ = nullptr;
-  std::vector<double> given_;
-};
-
-LawPath empty_path(std::shared_ptr<const Dynamics> dynamics, std::size_t particles, const Grid& grid) {
-  LawPath path;
-  path.dynamics = std::move(dynamics);
-  path.particles = particles;
-  path.points = grid.steps() + 1;
-  const Dynamics& d = *path.dynamics;
-  path.inputs = Columns(d.inputs(), path.points);
-  if (d.tangents) path.tangents = Columns(d.inputs() * d.dynamic.size(), path.points);
-  if (!d.field.pairwise.empty()) path.position_columns = d.dimension + d.tangents;
-  return path;
-}
-
-LawWatcher recorder(LawPath& path) {
-  return [&path](std::size_t k, const Cloud& cloud) {
-    for (std::size_t i = 0; i < path.inputs.count(); ++i) path.inputs[i][k] = cloud.inputs()[i];
-    for (std::size_t i = 0; i < path.tangents.count(); ++i) path.tangents[i][k] = cloud.tangents()[i];
-    for (std::size_t c = 0; c < path.position_columns; ++c)
-      path.positions.insert(path.positions.end(), cloud.state()[c], cloud.state()[c] + path.stride());
-  };
-}
-
-// Calls draw(rank) with growing ranks until the expansions are accurate; rank 0 is pairwise and always is.
+// Index of the first rank, from that of the options on, with which draw(setting) succeeds: the last, 0, is pairwise and
+// always does.
 template <class Draw>
-auto with_enough_rank(const System& system, std::size_t first, Draw&& draw) {
-  for (std::size_t r = first;; ++r) {
-    try {
-      return std::pair(draw(system.ranks()[r]), r);
-    } catch (const RankTooLow&) {
-      if (r + 1 == system.ranks().size()) throw;
-    }
+std::size_t with_enough_rank(LawSetting setting, Draw&& draw) {
+  const auto& ranks = setting.system.ranks();
+  for (std::size_t r = setting.options.first_rank;; ++r) {
+    assert(r < ranks.size());
+    setting.rank = ranks[r];
+    if (draw(setting) == LawStatus::good) return r;
   }
 }
 
-void run(const System& system, const Grid& grid, std::span<const double> theta, const LawNoise& noise,
-         const LawOptions& options, const Dynamics& dynamics, const Kernels& kernels, const LawWatcher& watch,
-         const LawPath* windows = nullptr) {
-  Runner law(system, grid, theta, dynamics, options.particles, options, kernels, watch);
-  if (windows) law.use_windows_of(*windows);
-  law.start(noise);
-  FreshNoise fresh({kernels, options.precision, noise.path, 0, dynamics.sources}, options.particles);
-  for (std::size_t k = 0; k < grid.steps(); ++k) law.step(k, fresh);
+LawStatus run(const LawSetting& setting, const Dynamics& dynamics, const LawPoint& at, LawWatcher watch,
+              const LawPath* windows = nullptr) {
+  LawRun law(setting, dynamics, at, setting.options.particles, std::move(watch), windows);
+  FreshNoise noise = setting.path_noise(dynamics);
+  LawStatus status = law.start();
+  for (std::size_t k = 0; k < at.grid.steps() && status == LawStatus::good; ++k) status = law.step(k, noise);
+  return status;
 }
 
-LawPath draw_once(const System& system, const Grid& grid, std::span<const double> theta, const LawNoise& noise,
-                  const LawOptions& options, std::size_t rank, const Kernels& kernels,
-                  const LawPath* windows = nullptr) {
-  LawPath path = empty_path(system.dynamics(rank, options.derivative == Derivative::tangent), options.particles, grid);
-  if (!path.dynamics->reads_law()) return path;
-  run(system, grid, theta, noise, options, *path.dynamics, kernels, recorder(path), windows);
-  return path;
+LawStatus draw_once(const LawSetting& setting, const LawPoint& at, LawPath& path, const LawPath* windows = nullptr) {
+  path = empty_law_path(setting.dynamics(), setting.options.particles, at.grid);
+  if (!path.dynamics->reads_law()) return LawStatus::good;
+  return run(setting, *path.dynamics, at, recorder(path), windows);
 }
 
-// The paper's derivative: the law again at θ − Δ_l e_j with the same Brownian increments. draw(θ, windows) runs it.
+// The paper's derivative: the law again at θ − Δ_l e_j with the same Brownian increments, by draw(θ, to).
 template <class Draw>
-void add_finite_differences(LawPath& law, std::span<const double> theta, double delta, Draw&& draw) {
+LawStatus add_finite_differences(LawPath& law, const LawPoint& at, Draw&& draw) {
+  const double delta = std::ldexp(1.0, -at.grid.level);
   const std::size_t n = law.inputs.count(), parameters = law.dynamics->dynamic.size();
   const std::size_t columns = law.position_columns, all = columns * (1 + parameters);
-  law.tangents = Columns(n * parameters, law.points);
+  Columns tangents(n * parameters, law.points);
   std::vector<double> positions(law.points * all * law.stride());
   const auto place = [&](std::size_t point, std::size_t column) {
     return positions.data() + (point * all + column) * law.stride();
@@ -136,98 +63,105 @@ void add_finite_differences(LawPath& law, std::span<const double> theta, double 
   for (std::size_t k = 0; k < law.points && columns > 0; ++k)
     std::copy_n(law.position(k, 0), columns * law.stride(), place(k, 0));
   for (std::size_t p = 0; p < parameters; ++p) {
-    std::vector<double> shifted(theta.begin(), theta.end());
+    std::vector<double> shifted(at.theta.begin(), at.theta.end());
     shifted[law.dynamics->dynamic[p]] -= delta;
-    const LawPath there = draw(shifted, law);
+    LawPath there;
+    if (const LawStatus status = draw(shifted, there); status != LawStatus::good) return status;
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t k = 0; k < law.points; ++k)
-        law.tangents[p * n + i][k] = (law.inputs[i][k] - there.inputs[i][k]) / delta;
+        tangents[p * n + i][k] = (law.inputs[i][k] - there.inputs[i][k]) / delta;
     for (std::size_t k = 0; k < law.points && columns > 0; ++k)
       for (std::size_t i = 0; i < columns * law.stride(); ++i)
         place(k, columns * (1 + p))[i] = (law.position(k, 0)[i] - there.position(k, 0)[i]) / delta;
   }
+  law.tangents = std::move(tangents);
   law.positions = std::move(positions);
   law.position_columns = all;
+  return LawStatus::good;
 }
 }  // namespace
 
-void run_law(const System& system, const Grid& grid, std::span<const double> theta, const LawNoise& noise,
-             const LawOptions& options, std::size_t rank, const Kernels& kernels, const LawWatcher& watch) {
-  run(system, grid, theta, noise, options, *system.dynamics(rank, options.derivative == Derivative::tangent), kernels,
-      watch);
+LawStatus run_law(const System& system, const LawPoint& at, const LawNoise& noise, const LawOptions& options,
+                  const LawWatcher& watch, const Kernels& kernels) {
+  const LawSetting setting{system, noise, options, kernels, system.ranks()[options.first_rank]};
+  return run(setting, *setting.dynamics(), at, watch);
 }
 
 LawPath draw_law(const System& system, const Grid& grid, std::span<const double> theta, const LawNoise& noise,
                  const LawOptions& options, const Kernels& kernels) {
-  auto [law, rank] = with_enough_rank(system, options.first_rank, [&](std::size_t r) {
-    LawPath base = draw_once(system, grid, theta, noise, options, r, kernels);
-    if (options.derivative == Derivative::finite_difference)
-      add_finite_differences(base, theta, std::ldexp(1.0, -grid.level),
-                             [&](std::span<const double> shifted, const LawPath& windows) {
-                               return draw_once(system, grid, shifted, noise, options, r, kernels, &windows);
-                             });
-    return base;
+  const LawPoint at{grid, theta};
+  LawPath law;
+  with_enough_rank({system, noise, options, kernels, 0}, [&](const LawSetting& setting) {
+    const LawStatus status = draw_once(setting, at, law);
+    if (status != LawStatus::good || options.derivative != Derivative::finite_difference) return status;
+    return add_finite_differences(law, at, [&](std::span<const double> shifted, LawPath& to) {
+      return draw_once(setting, {grid, shifted}, to, &law);
+    });
   });
-  return std::move(law);
+  return law;
 }
 
 namespace {
 
-std::pair<LawPath, LawPath> draw_pair(const System& system, const Grid& fine, const Grid& coarse,
-                                      std::span<const double> theta, std::span<const double> coarse_theta,
-                                      const LawNoise& noise, const LawOptions& options, std::size_t coarse_particles,
-                                      std::size_t rank, const Kernels& kernels,
-                                      const std::pair<LawPath, LawPath>* windows = nullptr) {
-  const auto dynamics = system.dynamics(rank, options.derivative == Derivative::tangent);
-  std::pair paths(empty_path(dynamics, options.particles, fine), empty_path(dynamics, coarse_particles, coarse));
-  if (!dynamics->reads_law()) return paths;
-  Runner upper(system, fine, theta, *dynamics, options.particles, options, kernels, recorder(paths.first));
-  Runner lower(system, coarse, coarse_theta, *dynamics, coarse_particles, options, kernels, recorder(paths.second));
-  if (windows) upper.use_windows_of(windows->first), lower.use_windows_of(windows->second);
-  upper.start(noise);
-  lower.start(noise);
-  FreshNoise shared({kernels, options.precision, noise.path, 0, dynamics->sources}, options.particles,
-                    FreshNoise::Hold::pairs);
+using LawPair = std::pair<LawPath, LawPath>;
+
+LawStatus draw_pair(const LawSetting& setting, const LawPoint& fine, const LawPoint& coarse,
+                    std::size_t coarse_particles, LawPair& paths, const LawPair* windows = nullptr) {
+  const auto dynamics = setting.dynamics();
+  const std::size_t particles = setting.options.particles;
+  paths = {empty_law_path(dynamics, particles, fine.grid), empty_law_path(dynamics, coarse_particles, coarse.grid)};
+  if (!dynamics->reads_law()) return LawStatus::good;
+  LawRun upper(setting, *dynamics, fine, particles, recorder(paths.first), windows ? &windows->first : nullptr);
+  LawRun lower(setting, *dynamics, coarse, coarse_particles, recorder(paths.second),
+               windows ? &windows->second : nullptr);
+  FreshNoise shared = setting.path_noise(*dynamics, FreshNoise::Buffer::pairs);
   CoarseNoise halves(shared, coarse_particles);
-  for (std::size_t k = 0; k < coarse.steps(); ++k) {
-    upper.step(2 * k, shared);
-    upper.step(2 * k + 1, shared);
-    lower.step(k, halves);
+  LawStatus status = upper.start();
+  if (status == LawStatus::good) status = lower.start();
+  for (std::size_t k = 0; k < coarse.grid.steps() && status == LawStatus::good; ++k) {
+    status = upper.step(2 * k, shared);
+    if (status == LawStatus::good) status = upper.step(2 * k + 1, shared);
+    if (status == LawStatus::good) status = lower.step(k, halves);
   }
-  return paths;
+  return status;
+}
+
+// Each level is shifted by its own Δ, both with the increments of the pair.
+LawStatus add_finite_differences(const LawSetting& setting, const LawPoint& fine, const LawPoint& coarse,
+                                 LawPair& laws) {
+  const std::size_t coarse_particles = laws.second.particles;
+  LawPair there;
+  const LawStatus status = add_finite_differences(laws.first, fine, [&](std::span<const double> shifted, LawPath& to) {
+    const LawStatus drawn = draw_pair(setting, {fine.grid, shifted}, coarse, coarse_particles, there, &laws);
+    to = std::move(there.first);
+    return drawn;
+  });
+  if (status != LawStatus::good) return status;
+  return add_finite_differences(laws.second, coarse, [&](std::span<const double> shifted, LawPath& to) {
+    const LawStatus drawn = draw_pair(setting, fine, {coarse.grid, shifted}, coarse_particles, there, &laws);
+    to = std::move(there.second);
+    return drawn;
+  });
 }
 }  // namespace
 
-std::pair<LawPath, LawPath> draw_coupled_laws(const System& system, const Grid& fine, const Grid& coarse,
-                                              std::span<const double> theta, std::span<const double> coarse_theta,
+std::pair<LawPath, LawPath> draw_coupled_laws(const System& system, const LawPoint& fine, const LawPoint& coarse,
                                               const LawNoise& noise, const LawOptions& options,
                                               std::size_t coarse_particles, const Kernels& kernels) {
-  auto [laws, rank] = with_enough_rank(system, options.first_rank, [&](std::size_t r) {
-    auto both = draw_pair(system, fine, coarse, theta, coarse_theta, noise, options, coarse_particles, r, kernels);
-    if (options.derivative == Derivative::finite_difference) {
-      // Each level is shifted by its own Δ, both with the increments of the pair.
-      const auto again = [&](std::span<const double> a, std::span<const double> b) {
-        return draw_pair(system, fine, coarse, a, b, noise, options, coarse_particles, r, kernels, &both);
-      };
-      add_finite_differences(both.first, theta, std::ldexp(1.0, -fine.level),
-                             [&](std::span<const double> s, const LawPath&) { return again(s, coarse_theta).first; });
-      add_finite_differences(both.second, coarse_theta, std::ldexp(1.0, -coarse.level),
-                             [&](std::span<const double> s, const LawPath&) { return again(theta, s).second; });
-    }
-    return both;
+  LawPair laws;
+  with_enough_rank({system, noise, options, kernels, 0}, [&](const LawSetting& setting) {
+    const LawStatus status = draw_pair(setting, fine, coarse, coarse_particles, laws);
+    if (status != LawStatus::good || options.derivative != Derivative::finite_difference) return status;
+    return add_finite_differences(setting, fine, coarse, laws);
   });
-  return std::move(laws);
+  return laws;
 }
 
 std::size_t find_rank(const System& system, const Grid& grid, std::span<const double> theta, const LawNoise& noise,
                       const LawOptions& options) {
   if (system.ranks().size() == 1) return 0;  // nothing to choose
-  return with_enough_rank(system, options.first_rank,
-                          [&](std::size_t r) {
-                            run_law(system, grid, theta, noise, options, r, kernels(),
-                                    [](std::size_t, const Cloud&) {});
-                            return r;
-                          })
-      .second;
+  return with_enough_rank({system, noise, options, kernels(), 0}, [&](const LawSetting& setting) {
+    return run(setting, *setting.dynamics(), {grid, theta}, [](std::size_t, const Cloud&) {});
+  });
 }
 }  // namespace mckean

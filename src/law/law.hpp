@@ -23,6 +23,12 @@ struct LawOptions {
   std::size_t first_rank = 0;  // index into System::ranks() to begin with
 };
 
+// Where a law is drawn.
+struct LawPoint {
+  const Grid& grid;
+  std::span<const double> theta;
+};
+
 // The streams that a law draws from.
 struct LawNoise {
   Stream start, path;
@@ -58,15 +64,14 @@ struct Explosion : NumericalError {
 LawPath draw_law(const System&, const Grid&, std::span<const double> theta, const LawNoise&, const LawOptions&,
                  const Kernels& = kernels());
 
-// Runs a law and shows every grid point, recording nothing. Throws RankTooLow.
+// Runs a law with the first rank of the options and shows every grid point, recording nothing.
 using LawWatcher = std::function<void(std::size_t point, const Cloud&)>;
-void run_law(const System&, const Grid&, std::span<const double> theta, const LawNoise&, const LawOptions&,
-             std::size_t rank, const Kernels&, const LawWatcher&);
+LawStatus run_law(const System&, const LawPoint&, const LawNoise&, const LawOptions&, const LawWatcher&,
+                  const Kernels& = kernels());
 
 // Fine and coarse law from the same Brownian paths: `coarse_particles` <= options.particles of the fine particles
-// also run on the coarse grid (every second point) with parameters coarse_theta.
-std::pair<LawPath, LawPath> draw_coupled_laws(const System&, const Grid& fine, const Grid& coarse,
-                                              std::span<const double> theta, std::span<const double> coarse_theta,
+// also run on the coarse grid (every second point), with parameters of their own.
+std::pair<LawPath, LawPath> draw_coupled_laws(const System&, const LawPoint& fine, const LawPoint& coarse,
                                               const LawNoise&, const LawOptions&, std::size_t coarse_particles,
                                               const Kernels& = kernels());
 

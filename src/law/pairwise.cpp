@@ -1,7 +1,5 @@
 #include "law/pairwise.hpp"
 
-#include <algorithm>
-
 namespace mckean {
 
 PairwiseReader::PairwiseReader(const Dynamics& dynamics, const Kernels& kernels)
@@ -20,11 +18,11 @@ void PairwiseReader::many(const LawPath& law, std::size_t point, double t, const
                           Columns& means) {
   others_.resize(law.position_columns), own_.resize(dimension_), to_.resize(means.count());
   for (std::size_t c = 0; c < others_.size(); ++c) others_[c] = law.position(point, c);
-  for (std::size_t first = 0; first < n; first += kBlock) {
+  for_blocks(n, [&](std::size_t first, std::size_t count) {
     for (std::size_t c = 0; c < own_.size(); ++c) own_[c] = own[c] + first;
     for (std::size_t p = 0; p < to_.size(); ++p) to_[p] = means[p] + first;
-    pairwise_means(many_, t, others_, law.particles, own_, to_, std::min(kBlock, n - first), kernels_);
-  }
+    pairwise_means(many_, t, {others_, law.particles}, own_, to_, count, kernels_);
+  });
 }
 
 // One particle against blocks of the others.
@@ -35,10 +33,8 @@ void PairwiseReader::one(const LawPath& law, std::size_t point, double t, std::s
   one_.set_uniforms(uniforms_);
   one_.clear_sums();
   others_.resize(law.position_columns);
-  for (std::size_t first = 0; first < law.particles; first += kBlock) {
-    for (std::size_t c = 0; c < others_.size(); ++c) others_[c] = law.position(point, c) + first;
-    one_.run(others_, {}, std::min(kBlock, law.particles - first));
-  }
+  for (std::size_t c = 0; c < others_.size(); ++c) others_[c] = law.position(point, c);
+  one_.over(law.particles, others_, {});
   for (std::size_t p = 0; p < means.size(); ++p) means[p] = one_.sum(p) / static_cast<double>(law.particles);
 }
 }  // namespace mckean

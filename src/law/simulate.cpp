@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cassert>
 #include <cmath>
 #include <random>
 
@@ -72,12 +73,11 @@ class Observer {
     std::vector<const double*> in(model_.dimension());
     std::vector<double*> out(program_.outputs());
     for (std::size_t k = 0; k < out.size(); ++k) out[k] = memory_.data() + k * kBlock;
-    for (std::size_t first = 0; first < data.series.size(); first += kBlock) {
-      const std::size_t n = std::min(kBlock, data.series.size() - first);
+    for_blocks(data.series.size(), [&](std::size_t first, std::size_t n) {
       for (std::size_t c = 0; c < in.size(); ++c) in[c] = x[c] + first;
       frame_.run(in, out, n);
       for (std::size_t i = 0; i < n; ++i) one(t, noise, out, i, data.series[first + i], first + i);
-    }
+    });
   }
 
  private:
@@ -139,22 +139,24 @@ Data simulate(const Model& model, std::span<const double> theta, std::span<const
   const System system(model);
   const Stream start(options.seed, 0, 0, Purpose::data_start), path(options.seed, 0, 0, Purpose::data_path);
   const auto precision = options.full_precision ? NormalPrecision::full : NormalPrecision::single;
-  const LawOptions law{.particles = options.law_particles, .precision = precision};
-  // Found beforehand, so that the run that is watched is the only one.
-  const std::size_t rank = system.ranks()[find_rank(system, grid, theta, {start, path}, law)];
+  const LawNoise noise{start, path};
+  LawOptions law{.particles = options.law_particles, .precision = precision};
+  law.first_rank = find_rank(system, grid, theta, noise, law);  // beforehand: the run that is watched is the only one
 
   Data data{"simulated", model.columns(), std::vector<Series>(options.series)};
   for (std::size_t s = 0; s < options.series && options.series > 1; ++s) data.series[s].name = fmt::format("{}", s + 1);
   Observer observer(model, theta, kernels());
   std::size_t next = 0;
-  run_law(system, grid, theta, {start, path}, law, rank, kernels(), [&](std::size_t k, const Cloud& cloud) {
+  const auto observe = [&](std::size_t k, const Cloud& cloud) {
     std::vector<const double*> columns;
     for (std::size_t c = 0; c < model.dimension(); ++c) columns.push_back(cloud.state()[c]);
     if (watch) watch(grid.time[k], columns);
     for (; next < times.size() && grid.points[next] == k; ++next)
       observer.observe(times[next], Stream(options.seed, 0, static_cast<std::uint32_t>(next), Purpose::data),
                        cloud.state(), data);
-  });
+  };
+  [[maybe_unused]] const LawStatus status = run_law(system, {grid, theta}, noise, law, observe);
+  assert(status == LawStatus::good);
   return data;
 }
 

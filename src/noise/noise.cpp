@@ -76,16 +76,16 @@ void normals(const Kernels& kernels, NormalPrecision precision, const Stream& st
 // A counter gives 4 normals (2 in full precision), of which one is wanted. Counter c of a tile makes its normals 2c,
 // 2c + 1 and the two 16 behind them; in full precision c and c + 16.
 void single_normals(const Kernels& kernels, NormalPrecision precision, const Stream& stream, Column column,
-                    std::span<const Spot> at, double* out) {
+                    std::span<const StepOfParticle> at, double* out) {
   constexpr std::size_t batch = 64;
   const bool single = precision == NormalPrecision::single;
   const std::uint32_t counters = single ? 8 : 16, share = single ? 2 : 1;
   std::uint64_t word0[batch] = {}, word1[batch] = {};
   alignas(64) double tiles[batch / 8 * kTileSize];
   for (std::size_t first = 0; first < at.size(); first += batch) {
-    const auto spots = at.subspan(first, std::min(batch, at.size() - first));
-    for (std::size_t i = 0; i < spots.size(); ++i) {
-      const auto [step, particle] = spots[i];
+    const auto some = at.subspan(first, std::min(batch, at.size() - first));
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      const auto [step, particle] = some[i];
       const auto own = static_cast<std::uint32_t>(particle / kTileSize);
       const std::uint32_t tile = (stream.antithetic ? own / 2 : own) * column.components + column.component;
       word0[i] = tile * counters + particle % 16 / share;
@@ -95,12 +95,12 @@ void single_normals(const Kernels& kernels, NormalPrecision precision, const Str
                               .counter = {stream.iteration, stream.replicate_and_purpose},
                               .word0 = word0,
                               .word1 = word1,
-                              .tiles = (spots.size() + counters - 1) / counters};
+                              .tiles = (some.size() + counters - 1) / counters};
     (single ? kernels.listed_float : kernels.listed_double)(list, tiles);
-    for (std::size_t i = 0; i < spots.size(); ++i) {
-      const std::size_t particle = spots[i].particle % kTileSize;
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      const std::size_t particle = some[i].particle % kTileSize;
       const std::size_t lane = i % counters * share + particle % share + particle / 16 * 16;
-      const double sign = stream.antithetic && spots[i].particle / kTileSize % 2 ? -1 : 1;
+      const double sign = stream.antithetic && some[i].particle / kTileSize % 2 ? -1 : 1;
       out[first + i] = sign * tiles[i / counters * kTileSize + lane];
     }
   }

@@ -64,10 +64,11 @@ struct Column {
 void normals(const Kernels&, NormalPrecision, const Stream&, Column, std::size_t first, std::size_t count, double* out);
 
 // Single ones with the same bits: out[i] is that of step column.step + at[i].step.
-struct Spot {
+struct StepOfParticle {
   std::uint32_t step, particle;
 };
-void single_normals(const Kernels&, NormalPrecision, const Stream&, Column, std::span<const Spot> at, double* out);
+void single_normals(const Kernels&, NormalPrecision, const Stream&, Column, std::span<const StepOfParticle> at,
+                    double* out);
 
 // Uniform on (0, 1): odd multiples of 2^-53. Two to a counter, word 0 being index / 2.
 double uniform(const Stream&, std::uint32_t step, std::uint32_t index);

@@ -26,19 +26,21 @@ Eigen::VectorXd shortened(Eigen::VectorXd step, const Eigen::VectorXd& u, double
 class Climber {
  public:
   Climber(const ParticleProblem& problem, const ChainOptions& options, ChainIdentity id, const std::vector<bool>& free)
-      : model_(problem.model()), chain_(problem, options, id), u_(unconstrained(model_.parameters(), options.start)) {
-    free_.resize(u_.size());
-    for (Eigen::Index p = 0; p < u_.size(); ++p) free_[p] = free[static_cast<std::size_t>(p)] ? 1 : 0;
+      : model_(problem.model()),
+        free_(free),
+        sampler_(problem, options, id),
+        u_(unconstrained(model_.parameters(), options.start)),
+        theta_(natural(model_.parameters(), u_)) {
+    sampler_.start(theta_, options.burn_in);
   }
 
   void iterate() {
     try {
-      const PathScore& s = chain_.advance(true);
-      const Eigen::VectorXd slope = slopes(model_.parameters(), u_).cwiseProduct(free_);
-      const Eigen::VectorXd h = slope.cwiseProduct(Eigen::Map<const Eigen::VectorXd>(s.gradient.data(), u_.size()));
+      const PathScore s = sampler_.advance(theta_);
+      const ChainRule rule(model_.parameters(), u_, free_);
+      const Eigen::VectorXd h = rule.gradient(s.gradient);
       const Eigen::MatrixXd information =
-          slope.asDiagonal() * Eigen::Map<const Eigen::MatrixXd>(s.information.data(), u_.size(), u_.size()) *
-          slope.asDiagonal();
+          rule.information(Eigen::Map<const Eigen::MatrixXd>(s.information.data(), u_.size(), u_.size()));
       metric_ = metric_.size() == 0 ? information : (0.7 * metric_ + 0.3 * information).eval();
       last_good_ = u_;
       u_ += shortened(pseudo_inverse(metric_) * h, u_, trust_);
@@ -48,16 +50,18 @@ class Climber {
       trust_ *= 0.3;  // the step went too far: half way back, and shorter ones from there
       u_ = last_good_ + 0.3 * (u_ - last_good_);
     }
-    chain_.place(natural(model_.parameters(), u_));
+    theta_ = through_unconstrained(model_.parameters(), natural(model_.parameters(), u_));
   }
 
   const Eigen::VectorXd& u() const { return u_; }
-  std::uint64_t particle_steps() const { return chain_.particle_steps(); }
+  std::uint64_t particle_steps() const { return sampler_.particle_steps(); }
 
  private:
   const Model& model_;
-  Chain chain_;
-  Eigen::VectorXd u_, last_good_, free_;
+  const std::vector<bool>& free_;
+  PathSampler sampler_;
+  Eigen::VectorXd u_, last_good_;
+  std::vector<double> theta_;  // that of u
   Eigen::MatrixXd metric_;
   double trust_ = 0.5;
 };

@@ -39,58 +39,6 @@ constexpr std::size_t kMostReprojections = 20;
 
 // Half-widths of the first compact set: wide enough that a chain that converges hardly ever meets it.
 double reach(double start) { return 10 * (1 + std::abs(start)); }
-
-LawNoise law_noise(const ChainIdentity& id, std::uint32_t n, const ChainOptions& o, Purpose start, Purpose path) {
-  LawNoise noise{{id.seed, id.replicate, n, start}, {id.seed, id.replicate, n, path}};
-  noise.start.antithetic = noise.path.antithetic = o.antithetic_laws;
-  return noise;
-}
-
-LawNoise kernel_law(const ChainIdentity& id, std::uint32_t n, const ChainOptions& o) {
-  return law_noise(id, n, o, Purpose::law_start, Purpose::law);
-}
-
-LawNoise score_law(const ChainIdentity& id, std::uint32_t n, const ChainOptions& o) {
-  return law_noise(id, n, o, Purpose::score_law_start, Purpose::score_law);
-}
-
-LawOptions law_options(const ParticleProblem& problem, const ChainOptions& o, Derivative derivative, double margin) {
-  return {.particles = o.law_particles,
-          .derivative = derivative,
-          .precision = o.precision,
-          .margin = margin,
-          .first_rank = problem.first_rank()};
-}
-
-// Euler updates of a law's particles; finite differences run it again for each parameter.
-std::uint64_t law_cost(const LawPath& law, std::size_t steps, Derivative derivative) {
-  if (!law.dynamics->reads_law()) return 0;
-  const std::size_t runs = derivative == Derivative::finite_difference ? 1 + law.dynamics->dynamic.size() : 1;
-  return runs * law.particles * steps;
-}
-
-std::uint64_t filter_cost(const Schedule& schedule, std::size_t particles) {
-  std::uint64_t steps = 0;
-  for (const auto& stops : schedule.stops) steps += stops.back().point;
-  return steps * particles;
-}
-
-std::string chain_name(std::uint32_t replicate) {
-  return replicate < kMostReplicates ? fmt::format("replicate {}", replicate) : "a chain for the information";
-}
-
-// Failures say which replicate, level, iteration and parameters they belong to.
-template <class Work>
-void with_context(const Model& model, const ChainOptions& o, const ChainIdentity& id, std::uint32_t n,
-                  std::span<const double> theta, Work&& work) {
-  if (o.stop.stop_requested()) throw Stopped{};
-  try {
-    work();
-  } catch (const NumericalError& e) {
-    throw NumericalError(fmt::format("{}, level {}, iteration {}, at {}: {}", chain_name(id.replicate), id.level, n,
-                                     to_text(model.parameters(), theta), e.what()));
-  }
-}
 }  // namespace
 
 Iterate::Iterate(const Model& model, const ChainOptions& options)
@@ -99,8 +47,7 @@ Iterate::Iterate(const Model& model, const ChainOptions& options)
 std::vector<double> Iterate::theta() const { return natural(model_.parameters(), u_); }
 
 bool Iterate::move(std::size_t n, std::span<const double> score) {
-  Eigen::VectorXd h =
-      Eigen::Map<const Eigen::VectorXd>(score.data(), u_.size()).cwiseProduct(slopes(model_.parameters(), u_));
+  Eigen::VectorXd h = ChainRule(model_.parameters(), u_).gradient(score);
   if (options_.precondition.size() > 0) h = options_.precondition * h;
   const Eigen::VectorXd before = u_;
   u_ += options_.step.at(n) * h;
@@ -115,8 +62,6 @@ bool Iterate::move(std::size_t n, std::span<const double> score) {
   return false;
 }
 
-void Iterate::place(std::span<const double> theta) { u_ = unconstrained(model_.parameters(), theta); }
-
 void Iterate::return_to_start(const std::string& reason) {
   if (++reprojections_ > kMostReprojections)
     throw NumericalError(
@@ -126,174 +71,54 @@ void Iterate::return_to_start(const std::string& reason) {
 }
 
 Chain::Chain(const ParticleProblem& problem, const ChainOptions& options, ChainIdentity id)
-    : problem_(problem),
-      options_(options),
-      id_(id),
-      schedule_(problem.schedule(id.level)),
-      iterate_(problem.model(), options_),
-      filter_(problem.system(), problem.observation(), schedule_,
-              {.particles = options.particles, .smoother = options.smoother, .precision = options.precision}),
-      score_(problem.system(), problem.observation_score(), schedule_),
-      last_(score_.zero()) {
-  begin();
+    : options_(options), iterate_(problem.model(), options_), sampler_(problem, options, id) {
+  sampler_.start(theta(), options_.burn_in);
 }
 
-// A fresh law, and new paths of all series given it: all or none, should a particle leave a window. `particles` is what
-// each series costs a step.
-template <class Draw>
-void Chain::replace_paths(std::span<const double> now, std::size_t particles, Draw&& draw) {
-  with_wide_enough_law(
-      [&](double margin) {
-        return draw_law(problem_.system(), schedule_.grid, now, kernel_law(id_, n_, options_),
-                        law_options(problem_, options_, Derivative::none, margin));
-      },
-      [&](const LawPath& law) {
-        filter_.set_law(law, now);
-        std::vector<Path> drawn;
-        for (std::size_t s = 0; s < problem_.data().series.size(); ++s)
-          drawn.push_back(draw(s, KernelNoise(id_.seed, id_.replicate, n_)));
-        paths_ = std::move(drawn);
-        particle_steps_ += law_cost(law, schedule_.grid.steps(), Derivative::none) + filter_cost(schedule_, particles);
-      });
-}
-
-// The first paths come from the model itself.
-void Chain::begin() {
-  with_context(problem_.model(), options_, id_, n_, theta(), [&] {
-    replace_paths(theta(), 1, [&](std::size_t s, const KernelNoise& noise) { return filter_.first_path(s, noise); });
-  });
-  for (std::size_t i = 0; i < options_.burn_in; ++i) move_paths();
-}
-
-void Chain::draw_paths(std::span<const double> now) {
-  replace_paths(now, options_.particles,
-                [&](std::size_t s, const KernelNoise& noise) { return filter_.step(s, paths_[s], noise); });
-}
-
-PathScore Chain::score_given(std::span<const double> theta, std::uint32_t law_number) {
-  score_.set_parameters(theta);
-  return with_wide_enough_law(
-      [&](double margin) {
-        return draw_law(problem_.system(), schedule_.grid, theta, score_law(id_, law_number, options_),
-                        law_options(problem_, options_, options_.derivative, margin));
-      },
-      [&](const LawPath& law) {
-        PathScore h = score_.zero();
-        for (std::size_t s = 0; s < paths_.size(); ++s) score_.add(s, paths_[s], law, h);
-        particle_steps_ += law_cost(law, schedule_.grid.steps(), options_.derivative);
-        return h;
-      });
-}
-
-void Chain::move_paths() {
-  ++n_;
-  const auto now = theta();
-  with_context(problem_.model(), options_, id_, n_, now, [&] { draw_paths(now); });
-}
-
-const PathScore& Chain::advance(bool hold) {
-  ++n_;
+void Chain::advance() {
   ++moves_;
   const auto now = theta();
   bool stays = true;
-  with_context(problem_.model(), options_, id_, n_, now, [&] {
+  sampler_.attempt(now, [&] {
     try {
-      draw_paths(now);
-      last_ = score_at(now);
-      stays = hold || iterate_.move(moves_, last_.gradient);
+      sampler_.draw(now);
+      stays = iterate_.move(moves_, sampler_.score(now).gradient);
     } catch (const Explosion& e) {
-      if (hold) throw;
       iterate_.return_to_start(e.what());
       stays = false;
     }
   });
-  if (!stays) begin();
-  return last_;
+  if (!stays) sampler_.start(theta(), options_.burn_in);
 }
 
 CoupledChain::CoupledChain(const ParticleProblem& problem, const ChainOptions& options, ChainIdentity id)
-    : problem_(problem),
-      options_(options),
-      id_(id),
-      fine_schedule_(problem.schedule(id.level)),
-      coarse_schedule_(problem.schedule(id.level - 1)),
+    : options_(options),
       fine_(problem.model(), options_),
       coarse_(problem.model(), options_),
-      filter_(problem.system(), problem.observation(), fine_schedule_, coarse_schedule_,
-              {.particles = options.particles, .smoother = options.smoother, .precision = options.precision}),
-      fine_score_(problem.system(), problem.observation_score(), fine_schedule_),
-      coarse_score_(problem.system(), problem.observation_score(), coarse_schedule_) {
+      sampler_(problem, options, id) {
   begin();
 }
 
-template <class Use>
-void CoupledChain::with_laws(const LawNoise& noise, Derivative derivative, Use&& use) {
-  const auto now = fine(), coarse_now = coarse();
-  with_wide_enough_law(
-      [&](double margin) {
-        return draw_coupled_laws(problem_.system(), fine_schedule_.grid, coarse_schedule_.grid, now, coarse_now, noise,
-                                 law_options(problem_, options_, derivative, margin), options_.coarse_law_particles);
-      },
-      [&](const Laws& laws) {
-        use(laws, now, coarse_now);
-        particle_steps_ += law_cost(laws.first, fine_schedule_.grid.steps(), derivative) +
-                           law_cost(laws.second, coarse_schedule_.grid.steps(), derivative);
-      });
-}
-
 void CoupledChain::begin() {
-  with_context(problem_.model(), options_, id_, n_, fine(), [&] {
-    with_laws(kernel_law(id_, n_, options_), Derivative::none, [&](const Laws& laws, auto& now, auto& coarse_now) {
-      filter_.set_laws(laws.first, laws.second, now, coarse_now);
-      paths_.clear();
-      for (std::size_t s = 0; s < problem_.data().series.size(); ++s)
-        paths_.push_back(filter_.first_paths(s, {id_.seed, id_.replicate, n_}));
-      particle_steps_ += filter_cost(fine_schedule_, 1) + filter_cost(coarse_schedule_, 1);
-    });
-  });
-  for (std::size_t i = 0; i < options_.burn_in; ++i) move_paths();
+  const ThetaPair now{fine(), coarse()};
+  sampler_.attempt(now.fine, [&] { sampler_.begin(now); });
+  for (std::size_t i = 0; i < options_.burn_in; ++i) sampler_.attempt(now.fine, [&] { sampler_.draw(now); });
 }
 
-void CoupledChain::draw_paths() {
-  with_laws(kernel_law(id_, n_, options_), Derivative::none, [&](const Laws& laws, auto& now, auto& coarse_now) {
-    filter_.set_laws(laws.first, laws.second, now, coarse_now);
-    std::vector<CoupledFilter::Pair> drawn;
-    for (std::size_t s = 0; s < paths_.size(); ++s)
-      drawn.push_back(filter_.step(s, paths_[s], {id_.seed, id_.replicate, n_}));
-    paths_ = std::move(drawn);
-    particle_steps_ +=
-        filter_cost(fine_schedule_, options_.particles) + filter_cost(coarse_schedule_, options_.particles);
-  });
-}
-
-bool CoupledChain::move() {
-  PathScore h = fine_score_.zero(), coarse_h = h;
-  with_laws(score_law(id_, n_, options_), options_.derivative, [&](const Laws& laws, auto& now, auto& coarse_now) {
-    fine_score_.set_parameters(now);
-    coarse_score_.set_parameters(coarse_now);
-    h = fine_score_.zero(), coarse_h = h;
-    for (std::size_t s = 0; s < paths_.size(); ++s) {
-      fine_score_.add(s, paths_[s].fine, laws.first, h);
-      coarse_score_.add(s, paths_[s].coarse, laws.second, coarse_h);
-    }
-  });
+bool CoupledChain::move(const ThetaPair& now) {
+  sampler_.draw(now);
+  const auto [h, coarse_h] = sampler_.scores(now);
   const bool stays = fine_.move(moves_, h.gradient), coarse_stays = coarse_.move(moves_, coarse_h.gradient);
   return stays && coarse_stays;
 }
 
-void CoupledChain::move_paths() {
-  ++n_;
-  with_context(problem_.model(), options_, id_, n_, fine(), [&] { draw_paths(); });
-}
-
 void CoupledChain::advance() {
-  ++n_;
   ++moves_;
+  const ThetaPair now{fine(), coarse()};
   bool stays = true;
-  with_context(problem_.model(), options_, id_, n_, fine(), [&] {
+  sampler_.attempt(now.fine, [&] {
     try {
-      draw_paths();
-      stays = move();
+      stays = move(now);
     } catch (const Explosion& e) {
       fine_.return_to_start(e.what());
       coarse_.return_to_start(e.what());

@@ -17,7 +17,7 @@ Eigen::MatrixXd as_matrix(const std::vector<double>& m, Eigen::Index n) {
 }
 
 // −∂H/∂θ, symmetric up to the law's randomness.
-Eigen::MatrixXd curvature_of(Chain& chain, const Model& model, const std::vector<double>& theta) {
+Eigen::MatrixXd curvature_of(PathSampler& sampler, const Model& model, const std::vector<double>& theta) {
   const auto n = static_cast<Eigen::Index>(theta.size());
   Eigen::MatrixXd c(n, n);
   for (std::size_t q = 0; q < theta.size(); ++q) {
@@ -27,7 +27,7 @@ Eigen::MatrixXd curvature_of(Chain& chain, const Model& model, const std::vector
     std::vector<double> up = theta, down = theta;
     up[q] += h, down[q] -= h;
     c.col(static_cast<Eigen::Index>(q)) =
-        (as_vector(chain.score_at(down).gradient) - as_vector(chain.score_at(up).gradient)) / (2 * h);
+        (as_vector(sampler.score(down).gradient) - as_vector(sampler.score(up).gradient)) / (2 * h);
   }
   return 0.5 * (c + c.transpose());
 }
@@ -72,29 +72,31 @@ class Renewals {
 };
 }  // namespace
 
-HeldMoments hold(const ParticleProblem& problem, const ChainOptions& options, ChainIdentity id,
-                 const HoldOptions& held) {
-  Chain chain(problem, options, id);
+HeldMoments held_moments(const ParticleProblem& problem, const ChainOptions& options, ChainIdentity id,
+                         const HeldOptions& held) {
+  PathSampler sampler(problem, options, id);
+  const std::vector<double> theta = through_unconstrained(problem.model().parameters(), options.start);
+  sampler.start(theta, options.burn_in);
   const auto n = static_cast<Eigen::Index>(options.start.size());
   const Eigen::MatrixXd zero = Eigen::MatrixXd::Zero(n, n);
   HeldMoments out{Eigen::VectorXd::Zero(n), zero, zero, zero, zero};
   const double share = 1 / static_cast<double>(held.iterations);
-  Renewals renewals(problem.schedule(id.level), chain.paths());
+  Renewals renewals(problem.schedule(id.level), sampler.paths());
   for (std::size_t i = 0; i < held.iterations; ++i) {
-    const PathScore& s = chain.advance(true);
-    renewals.count(chain.paths(), i >= held.iterations / 2);
+    const PathScore s = sampler.advance(theta);
+    renewals.count(sampler.paths(), i >= held.iterations / 2);
     const Eigen::VectorXd h = as_vector(s.gradient);
     out.score += share * h;
     out.squares += share * h * h.transpose();
     out.complete += share * as_matrix(s.information, n);
     if (!held.curvature) continue;
-    out.curvature += share * curvature_of(chain, problem.model(), options.start);
-    const Eigen::VectorXd difference = h - as_vector(chain.score_with_another_law(options.start).gradient);
+    out.curvature += share * curvature_of(sampler, problem.model(), options.start);
+    const Eigen::VectorXd difference = h - as_vector(sampler.score_with_another_law(options.start).gradient);
     out.law_noise += 0.5 * share * difference * difference.transpose();
   }
   const auto late = held.iterations - held.iterations / 2;
   out.renewal = renewals.late_changes() / static_cast<double>(late);
-  out.particle_steps = chain.particle_steps();
+  out.particle_steps = sampler.particle_steps();
   return out;
 }
 
@@ -117,7 +119,6 @@ Eigen::MatrixXd observed_information(const HeldMoments& m) {
 
 Eigen::MatrixXd unconstrained_information(const Model& model, std::span<const double> theta,
                                           const Eigen::MatrixXd& information) {
-  const Eigen::VectorXd slope = slopes(model.parameters(), unconstrained(model.parameters(), theta));
-  return slope.asDiagonal() * information * slope.asDiagonal();
+  return ChainRule(model.parameters(), unconstrained(model.parameters(), theta)).information(information);
 }
 }  // namespace mckean

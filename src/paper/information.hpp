@@ -6,7 +6,7 @@
 
 namespace mckean {
 
-struct HoldOptions {
+struct HeldOptions {
   std::size_t iterations = 100;
   bool curvature = true;  // also −∇² log p(x, y), for Louis' identity: 2 more laws for each parameter and iteration
 };
@@ -25,7 +25,7 @@ constexpr auto record_of(const HeldMoments*) {
   return record("moments of a chain", &HeldMoments::score, &HeldMoments::squares, &HeldMoments::complete,
                 &HeldMoments::curvature, &HeldMoments::law_noise, &HeldMoments::renewal, &HeldMoments::particle_steps);
 }
-HeldMoments hold(const ParticleProblem&, const ChainOptions&, ChainIdentity, const HoldOptions&);
+HeldMoments held_moments(const ParticleProblem&, const ChainOptions&, ChainIdentity, const HeldOptions&);
 
 HeldMoments average(std::span<const HeldMoments>);
 

@@ -33,23 +33,20 @@ constexpr auto record_of(const HeldChain*) {
   return record("chain that holds its parameters", &HeldChain::moments, &HeldChain::problem);
 }
 
-Probe summarise(std::span<const HeldMoments> chains, const ProbeEffort& effort, const Eigen::VectorXd& slope) {
+Probe summarise(std::span<const HeldMoments> chains, const ProbeEffort& effort, const ChainRule& rule) {
   const HeldMoments mean = average(chains);
-  const auto unconstrained_matrix = [&](const Eigen::MatrixXd& m) -> Eigen::MatrixXd {
-    return slope.asDiagonal() * m * slope.asDiagonal();
-  };
   const auto count = static_cast<double>(chains.size());
-  Eigen::MatrixXd spread = Eigen::MatrixXd::Zero(slope.size(), slope.size());
+  Eigen::MatrixXd spread = Eigen::MatrixXd::Zero(mean.score.size(), mean.score.size());
   for (const HeldMoments& m : chains)
     spread += (m.score - mean.score) * (m.score - mean.score).transpose() / (count * (count - 1));
   return {.found = true,
           .problem = {},
-          .score = slope.cwiseProduct(mean.score),
-          .score_error = unconstrained_matrix(spread),
-          .complete = unconstrained_matrix(mean.complete),
-          .louis = unconstrained_matrix(observed_information(mean)),
-          .law_noise = unconstrained_matrix(mean.law_noise),
-          .path_noise = unconstrained_matrix(mean.squares - mean.score * mean.score.transpose() - mean.law_noise),
+          .score = rule.gradient({mean.score.data(), static_cast<std::size_t>(mean.score.size())}),
+          .score_error = rule.information(spread),
+          .complete = rule.information(mean.complete),
+          .louis = rule.information(observed_information(mean)),
+          .law_noise = rule.information(mean.law_noise),
+          .path_noise = rule.information(mean.squares - mean.score * mean.score.transpose() - mean.law_noise),
           .renewal = mean.renewal,
           .iterations = chains.size() * effort.iterations};
 }
@@ -80,9 +77,10 @@ std::vector<Probe> probe(Workbench& bench, const std::string& group, std::span<c
     chain.start = natural(bench.model().parameters(), place.u);
     chain.stop = std::move(stop);
     try {
-      return HeldChain{hold(bench.problem, chain, {seed_of(bench.seed, name(k)), tasks[position].index, place.level},
-                            {.iterations = effort.iterations, .curvature = effort.curvature}),
-                       {}};
+      return HeldChain{
+          held_moments(bench.problem, chain, {seed_of(bench.seed, name(k)), tasks[position].index, place.level},
+                       {.iterations = effort.iterations, .curvature = effort.curvature}),
+          {}};
     } catch (const NumericalError& e) {
       return HeldChain{{}, e.what()};
     }
@@ -100,7 +98,7 @@ std::vector<Probe> probe(Workbench& bench, const std::string& group, std::span<c
       chains.push_back(chain.moments);
       bench.particle_steps += chains.back().particle_steps;
     }
-    out.push_back(failed.problem.empty() ? summarise(chains, effort, slopes(bench.model().parameters(), places[k].u))
+    out.push_back(failed.problem.empty() ? summarise(chains, effort, ChainRule(bench.model().parameters(), places[k].u))
                                          : failed);
   }
   return out;

@@ -25,8 +25,8 @@ ScoreEstimate estimate_score(const Problem& of, std::span<const double> theta, c
   const auto results = run_records(runner, tasks, [&](std::size_t r, std::stop_token stop) {
     ChainOptions mine = chain;
     mine.stop = std::move(stop);
-    HeldMoments held = hold(problem, mine, {o.seed, static_cast<std::uint32_t>(r), o.level},
-                            {.iterations = o.iterations, .curvature = false});
+    HeldMoments held = held_moments(problem, mine, {o.seed, static_cast<std::uint32_t>(r), o.level},
+                                    {.iterations = o.iterations, .curvature = false});
     return ChainScore{std::move(held.score), held.particle_steps};
   });
   const auto n = static_cast<double>(o.chains);

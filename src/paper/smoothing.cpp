@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/unconstrained.hpp"
 #include "paper/record.hpp"
 
 namespace mckean {
@@ -21,16 +22,18 @@ constexpr auto record_of(const ChainDraws*) {
 ChainDraws draw_chain(const ParticleProblem& problem, const ChainOptions& options, ChainIdentity id,
                       std::size_t iterations) {
   const Schedule& schedule = problem.schedule(id.level);
-  Chain chain(problem, options, id);
+  PathSampler sampler(problem, options, id);
+  const std::vector<double> theta = through_unconstrained(problem.model().parameters(), options.start);
+  sampler.start(theta, options.burn_in);
   ChainDraws out;
   for (std::size_t n = 0; n < iterations; ++n) {
-    chain.move_paths();
+    sampler.move_paths(theta);
     for (std::size_t s = 0; s < schedule.visits.size(); ++s)
       for (const auto& visit : schedule.visits[s])
         for (std::size_t c = 0; c < problem.model().dimension(); ++c)
-          out.values.push_back(chain.paths()[s][c][visit.point]);
+          out.values.push_back(sampler.paths()[s][c][visit.point]);
   }
-  out.particle_steps = chain.particle_steps();
+  out.particle_steps = sampler.particle_steps();
   return out;
 }
 

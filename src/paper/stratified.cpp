@@ -103,9 +103,9 @@ struct Stratum {
   }
 };
 
-class Main {
+class StratifiedRun {
  public:
-  Main(Workbench& bench, const StratifiedPlan& plan) : bench_(bench), plan_(plan) {
+  StratifiedRun(Workbench& bench, const StratifiedPlan& plan) : bench_(bench), plan_(plan) {
     for (int l = plan.lowest; l <= plan.highest; ++l)
       for (std::size_t p = 0; p < plan.lengths.size(); ++p) {
         Stratum s{l, static_cast<int>(p), {}};
@@ -332,7 +332,7 @@ class Main {
 }  // namespace
 
 StratifiedResult estimate(Workbench& bench, const StratifiedPlan& plan) {
-  StratifiedResult out = Main(bench, plan).run();
+  StratifiedResult out = StratifiedRun(bench, plan).run();
   bench.particle_steps += out.particle_steps;
   return out;
 }

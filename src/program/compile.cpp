@@ -1,4 +1,4 @@
-// Values → instructions with places in memory.
+// ValueGraph → instructions with places in memory.
 #include <algorithm>
 
 #include "program/values.hpp"
@@ -125,7 +125,7 @@ class Compiler {
     return {Instr::copy, true, slot_[v], 0, static_cast<Slot>(program_.combinations_.size() - 1), 0, 0};
   }
 
-  Values values_;
+  ValueGraph values_;
   Program& program_;
   std::vector<Slot> slot_;
   std::vector<ValueId> order_;

@@ -98,9 +98,17 @@ void Frame::execute(const std::vector<Call>& calls, std::size_t n) {
 }
 
 void Frame::run(std::span<const double* const> columns, std::span<double* const> outputs, std::size_t n) {
-  double** slot = slots_.data() + program_->scalars_ + program_->temporaries_;
-  for (const double* c : columns) *slot++ = const_cast<double*>(c);  // inputs are only ever read
+  double** slot = callers_slots();
+  for (const double* c : columns) *slot++ = const_cast<double*>(c);
   for (double* o : outputs) *slot++ = o;
+  run_block(n);
+}
+
+void Frame::over(std::size_t n, std::span<const double* const> columns, std::span<double* const> outputs) {
+  over(n, columns, outputs, 0, [](std::size_t, std::size_t) -> const double* { return nullptr; });
+}
+
+void Frame::run_block(std::size_t n) {
   for (const auto& gap : reads_) *gap.at = slots_[gap.slot];
   for (const auto& gap : writes_) *gap.at = slots_[gap.slot];
   execute(block_, (n + kLanes - 1) / kLanes * kLanes);

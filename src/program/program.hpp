@@ -6,6 +6,7 @@
 // memory for it.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,12 @@ namespace mckean {
 
 // Particles of one block: a column of a block is 2 KB, so that a program's columns stay in the L1 cache.
 inline constexpr std::size_t kBlock = 256;
+
+// each(first, count) for the blocks of n particles.
+template <class Each>
+void for_blocks(std::size_t n, Each&& each) {
+  for (std::size_t first = 0; first < n; first += kBlock) each(first, std::min(kBlock, n - first));
+}
 
 struct ProgramSpec {
   std::vector<Expr> fixed;     // inputs that are one number for many steps: parameters
@@ -70,6 +77,14 @@ class Frame {
   // One block: n particles (n <= kBlock; columns hold n rounded up to kLanes). Outputs must not alias inputs.
   void run(std::span<const double* const> columns, std::span<double* const> outputs, std::size_t n);
 
+  // Any number of particles, block by block.
+  void over(std::size_t n, std::span<const double* const> columns, std::span<double* const> outputs);
+  // The same where the last `made` columns are made for one block at a time: make(i, first) is the i-th of them, for
+  // the particles from `first` on.
+  template <class Make>
+  void over(std::size_t n, std::span<const double* const> columns, std::span<double* const> outputs, std::size_t made,
+            Make&& make);
+
   void clear_sums();
   double sum(std::size_t i) const;  // since clear_sums
 
@@ -93,6 +108,8 @@ class Frame {
   void read(Program::Slot, const double*& at);
   void write(Program::Slot, double*& at);
   void execute(const std::vector<Call>&, std::size_t n);
+  double** callers_slots() { return slots_.data() + program_->scalars_ + program_->temporaries_; }
+  void run_block(std::size_t n);  // with the caller's columns in their slots
 
   const Program* program_ = nullptr;
   const Kernels* kernels_ = nullptr;
@@ -104,4 +121,16 @@ class Frame {
   std::vector<Gap<double*>> writes_;
   std::vector<std::array<double, kLanes>> lanes_;
 };
+
+template <class Make>
+void Frame::over(std::size_t n, std::span<const double* const> columns, std::span<double* const> outputs,
+                 std::size_t made, Make&& make) {
+  for (std::size_t first = 0; first < n; first += kBlock) {
+    double** slot = callers_slots();
+    for (const double* c : columns) *slot++ = const_cast<double*>(c) + first;  // inputs are only ever read
+    for (std::size_t i = 0; i < made; ++i) *slot++ = const_cast<double*>(make(i, first));
+    for (double* o : outputs) *slot++ = o + first;
+    run_block(std::min(kBlock, n - first));
+  }
+}
 }  // namespace mckean

@@ -100,7 +100,7 @@ bool is_integer_power(Expr e) {
 }
 }  // namespace
 
-Values::Values(const ProgramSpec& spec) {
+ValueGraph::ValueGraph(const ProgramSpec& spec) {
   for (const Expr e : spec.fixed) fixed.push_back(input(e, Rate::fixed));
   for (const Expr e : spec.uniforms) uniforms.push_back(input(e, Rate::step));
   for (const Expr e : spec.columns) columns.push_back(input(e, Rate::block));
@@ -119,13 +119,13 @@ Values::Values(const ProgramSpec& spec) {
   count_uses();
 }
 
-ValueId Values::input(Expr e, Rate rate) {
+ValueId ValueGraph::input(Expr e, Rate rate) {
   if (e.op() != Op::symbol) throw std::logic_error("a program's input must be a symbol");
   all.push_back({.rate = rate, .is_input = true});
   return of_[e.id()] = static_cast<ValueId>(all.size() - 1);
 }
 
-ValueId Values::number(double x) {
+ValueId ValueGraph::number(double x) {
   const auto [at, fresh] = numbers_.try_emplace(std::bit_cast<std::uint64_t>(x), kNoValue);
   if (fresh) {
     all.push_back({.rate = Rate::fixed, .number = x, .is_input = true});
@@ -134,14 +134,14 @@ ValueId Values::number(double x) {
   return at->second;
 }
 
-ValueId Values::emit(Instr op, std::vector<ValueId> args) {
+ValueId ValueGraph::emit(Instr op, std::vector<ValueId> args) {
   Rate rate = Rate::fixed;
   for (const ValueId a : args) rate = std::max(rate, all[a].rate);
   all.push_back({.rate = rate, .op = op, .args = std::move(args)});
   return static_cast<ValueId>(all.size() - 1);
 }
 
-ValueId Values::lower(Expr e) {
+ValueId ValueGraph::lower(Expr e) {
   if (e.op() == Op::number) return number(e.value());
   if (e.op() == Op::symbol) throw std::logic_error("symbol " + to_text(e) + " is no input of the program");
   if (is_sum(e) && rate(e) == Rate::block) return lower_sum(e);
@@ -160,7 +160,7 @@ ValueId Values::lower(Expr e) {
   return emit(instruction(e.op()), std::move(args));
 }
 
-void Values::find_rates_and_uses(const std::vector<Expr>& nodes, const std::vector<Expr>& roots) {
+void ValueGraph::find_rates_and_uses(const std::vector<Expr>& nodes, const std::vector<Expr>& roots) {
   std::unordered_map<std::uint32_t, std::size_t> uses;
   std::unordered_map<std::uint32_t, bool> in_sum;
   for (const Expr e : roots) uses[e.id()] += 2;  // a result needs a column, whoever else reads it
@@ -180,7 +180,7 @@ void Values::find_rates_and_uses(const std::vector<Expr>& nodes, const std::vect
 }
 
 // A sum taken apart, as it is written: nothing is multiplied out.
-struct Values::Sum {
+struct ValueGraph::Sum {
   struct Term {
     Expr column, coefficient;  // hoisted; empty: 1
     bool negative;
@@ -194,7 +194,7 @@ struct Values::Sum {
   std::vector<Part> products;   // of two columns
 };
 
-Values::Sum Values::collect(Expr root) const {
+ValueGraph::Sum ValueGraph::collect(Expr root) const {
   Sum sum;
   std::vector<Sum::Part> stack{{root, false}};
   while (!stack.empty()) {
@@ -221,7 +221,7 @@ Values::Sum Values::collect(Expr root) const {
 }
 
 // u_0 + Σ u_i c_i with hoisted u_i is one pass over the columns; products of columns are added to it.
-ValueId Values::lower_sum(Expr root) {
+ValueId ValueGraph::lower_sum(Expr root) {
   const Sum sum = collect(root);
   const auto value = [&](Expr e) { return of_.at(e.id()); };
   ValueId constant = kNoValue;
@@ -268,7 +268,7 @@ ValueId Values::lower_sum(Expr root) {
   return total;
 }
 
-ValueId Values::inverse(ValueId a) {
+ValueId ValueGraph::inverse(ValueId a) {
   const auto [at, fresh] = inverses_.try_emplace(a, kNoValue);
   if (fresh) {
     const ValueId one = number(1);
@@ -277,7 +277,7 @@ ValueId Values::inverse(ValueId a) {
   return at->second;
 }
 
-ValueId Values::power(ValueId a, int n) {
+ValueId ValueGraph::power(ValueId a, int n) {
   if (n == 1) return a;
   if (const auto at = powers_.find({a, n}); at != powers_.end()) return at->second;
   const ValueId half = power(a, n / 2);
@@ -286,19 +286,19 @@ ValueId Values::power(ValueId a, int n) {
   return powers_[{a, n}] = p;
 }
 
-ValueId Values::copy(ValueId v) {
+ValueId ValueGraph::copy(ValueId v) {
   const ValueId c = emit(Instr::copy, {v});
   all[c].rate = Rate::block;
   return c;
 }
 
 // What is put out must be a column that is written nowhere else.
-ValueId Values::own_column(ValueId v) {
+ValueId ValueGraph::own_column(ValueId v) {
   const bool own = all[v].rate == Rate::block && !all[v].is_input && std::ranges::find(outputs, v) == outputs.end();
   return own ? v : copy(v);
 }
 
-void Values::merge_sincos() {
+void ValueGraph::merge_sincos() {
   std::map<ValueId, ValueId> sines;
   for (ValueId v = 0; v < all.size(); ++v)
     if (all[v].op == Instr::sin && !all[v].is_input) sines[all[v].args[0]] = v;
@@ -312,7 +312,7 @@ void Values::merge_sincos() {
   }
 }
 
-void Values::count_uses() {
+void ValueGraph::count_uses() {
   for (Value& v : all) v.uses = 0;
   for (const auto* results : {&outputs, &sums})
     for (const ValueId r : *results) ++all[r].uses;

@@ -27,8 +27,8 @@ struct Value {
 };
 
 // Graph → values: shared, hoisted, fused. Operands always precede the values that use them.
-struct Values {
-  explicit Values(const ProgramSpec&);
+struct ValueGraph {
+  explicit ValueGraph(const ProgramSpec&);
 
   std::vector<Value> all;
   std::vector<ValueId> fixed, uniforms, columns;  // inputs

@@ -66,9 +66,9 @@ std::string by_level(const Context& c, bool variance, std::size_t parameter) {
     }
     if (line.empty()) continue;
     // More lengths than looks: the rest is grey.
-    const Look look = i < 4 ? series_look(i) : Look::reference;
-    chart.line(line, look, i < 4 ? fmt::format("p = {}", lengths[i]) : i == 4 ? "longer" : "");
-    chart.dots(line, look);
+    const SeriesStyle style = i < 4 ? series_style(i) : SeriesStyle::reference;
+    chart.line(line, style, i < 4 ? fmt::format("p = {}", lengths[i]) : i == 4 ? "longer" : "");
+    chart.dots(line, style);
   }
   for (const Cell& cell : cells)
     chart.hover(cell.level, fmt::format("level {}, p = {}: sd {}, {} particle-steps, {} replicates", cell.level, cell.p,

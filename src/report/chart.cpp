@@ -13,9 +13,9 @@ namespace {
 constexpr std::size_t kMostPoints = 600, kMostHovers = 150;
 constexpr double kTop = 22, kBottom = 40, kRight = 14, kTickGap = 8;
 
-const char* look_name(Look look) {
+const char* style_name(SeriesStyle style) {
   constexpr const char* kNames[] = {"c1", "c2", "c3", "c4", "ref"};
-  return kNames[static_cast<int>(look)];
+  return kNames[static_cast<int>(style)];
 }
 
 // The plot's place within the drawing.
@@ -72,30 +72,30 @@ std::string axes(const Frame& f, const std::string& x_name, const std::string& y
 }
 }  // namespace
 
-Look series_look(std::size_t k) { return static_cast<Look>(k % 4); }
+SeriesStyle series_style(std::size_t k) { return static_cast<Look>(k % 4); }
 
 void Chart::see(const Points& points) {
   for (const auto& [x, y] : points) xs_.push_back(x), ys_.push_back(y);
 }
 
-void Chart::name_it(const char* kind, Look look, const std::string& name) {
-  if (!name.empty()) legend_.push_back({fmt::format("{} {}", kind, look_name(look)), name});
+void Chart::name_it(const char* kind, SeriesStyle style, const std::string& name) {
+  if (!name.empty()) legend_.push_back({fmt::format("{} {}", kind, style_name(style)), name});
 }
 
-void Chart::line(const Points& points, Look look, const std::string& name) {
+void Chart::line(const Points& points, SeriesStyle style, const std::string& name) {
   see(points);
-  shapes_.push_back({Shape::Kind::line, look, thinned(points, kMostPoints)});
-  name_it("line", look, name);
+  shapes_.push_back({Shape::Kind::line, style, thinned(points, kMostPoints)});
+  name_it("line", style, name);
 }
 
-void Chart::dots(const Points& points, Look look, const std::string& name) {
+void Chart::dots(const Points& points, SeriesStyle style, const std::string& name) {
   see(points);
-  shapes_.push_back({Shape::Kind::dots, look, thinned(points, kMostPoints)});
-  name_it("dot", look, name);
+  shapes_.push_back({Shape::Kind::dots, style, thinned(points, kMostPoints)});
+  name_it("dot", style, name);
 }
 
 void Chart::band(const std::vector<double>& x, const std::vector<double>& low, const std::vector<double>& high,
-                 Look look, const std::string& name) {
+                 SeriesStyle style, const std::string& name) {
   Points lower, upper;
   for (std::size_t i = 0; i < x.size(); ++i)
     if (std::isfinite(low[i]) && std::isfinite(high[i]))
@@ -104,28 +104,28 @@ void Chart::band(const std::vector<double>& x, const std::vector<double>& low, c
   Points around = thinned(lower, kMostPoints);
   const Points back = thinned(upper, kMostPoints);
   around.insert(around.end(), back.rbegin(), back.rend());
-  shapes_.push_back({Shape::Kind::area, look, std::move(around)});
+  shapes_.push_back({Shape::Kind::area, style, std::move(around)});
   // One within another is darker.
   const bool within = std::ranges::count(shapes_, Shape::Kind::area, &Shape::kind) > 1;
-  name_it(within ? "area deep" : "area", look, name);
+  name_it(within ? "area deep" : "area", style, name);
 }
 
 void Chart::error_bars(const std::vector<double>& x, const std::vector<double>& low, const std::vector<double>& high,
-                       Look look) {
+                       SeriesStyle style) {
   Points ends;
   for (std::size_t i = 0; i < x.size(); ++i) ends.emplace_back(x[i], low[i]), ends.emplace_back(x[i], high[i]);
   see(ends);
-  shapes_.push_back({Shape::Kind::bars, look, std::move(ends)});
+  shapes_.push_back({Shape::Kind::bars, style, std::move(ends)});
 }
 
 void Chart::level(double y, const std::string& name) {
   levels_.push_back(y), ys_.push_back(y);
-  name_it("line", Look::reference, name);
+  name_it("line", SeriesStyle::reference, name);
 }
 
 void Chart::mark(double x, const std::string& name) {
   marks_.push_back(x), xs_.push_back(x);
-  name_it("line", Look::reference, name);
+  name_it("line", SeriesStyle::reference, name);
 }
 
 void Chart::hover(double x, const std::string& text) { hovers_.emplace_back(x, text); }
@@ -139,11 +139,11 @@ std::string Chart::svg(double width, double height, const char* which) const {
                                 which, width, height, escaped(spec_.title), escaped(spec_.description));
   out += axes(f, spec_.x, spec_.y, height);
   for (const Shape& s : shapes_) {
-    const char* const look = look_name(s.look);
+    const char* const style = style_name(s.style);
     if (s.kind == Shape::Kind::line) {
-      out += fmt::format("<path class=\"line {}\" d=\"{}\"/>", look, polyline(f, s.points));
+      out += fmt::format("<path class=\"line {}\" d=\"{}\"/>", style, polyline(f, s.points));
     } else if (s.kind == Shape::Kind::area) {
-      out += fmt::format("<path class=\"area {}\" d=\"{}Z\"/>", look, polyline(f, s.points));
+      out += fmt::format("<path class=\"area {}\" d=\"{}Z\"/>", style, polyline(f, s.points));
     } else {
       // Dots are lines of no length with round ends.
       std::string path;
@@ -155,7 +155,7 @@ std::string Chart::svg(double width, double height, const char* which) const {
         path += dots ? fmt::format("M{:.1f} {:.1f}h0", f.px(x), f.py(y))
                      : fmt::format("M{:.1f} {:.1f}V{:.1f}", f.px(x), f.py(y), f.py(other));
       }
-      out += fmt::format("<path class=\"{} {}\" d=\"{}\"/>", dots ? "dot" : "line", look, path);
+      out += fmt::format("<path class=\"{} {}\" d=\"{}\"/>", dots ? "dot" : "line", style, path);
     }
   }
   for (const double y : levels_)

@@ -11,7 +11,7 @@ namespace mckean::report {
 
 // How a thing is drawn: names of classes in the style sheet. first … fourth are series, told apart by colour and dash.
 enum class Look { first, second, third, fourth, reference };
-Look series_look(std::size_t k);
+SeriesStyle series_style(std::size_t k);
 
 class Chart {
  public:
@@ -25,11 +25,12 @@ class Chart {
   explicit Chart(Spec spec) : spec_(std::move(spec)) {}
 
   // `name` is what the legend says; nothing where it is empty.
-  void line(const Points&, Look, const std::string& name = {});
-  void dots(const Points&, Look, const std::string& name = {});
-  void band(const std::vector<double>& x, const std::vector<double>& low, const std::vector<double>& high, Look,
+  void line(const Points&, SeriesStyle, const std::string& name = {});
+  void dots(const Points&, SeriesStyle, const std::string& name = {});
+  void band(const std::vector<double>& x, const std::vector<double>& low, const std::vector<double>& high, SeriesStyle,
             const std::string& name = {});
-  void error_bars(const std::vector<double>& x, const std::vector<double>& low, const std::vector<double>& high, Look);
+  void error_bars(const std::vector<double>& x, const std::vector<double>& low, const std::vector<double>& high,
+                  SeriesStyle);
   void level(double y, const std::string& name);  // a horizontal reference line
   void mark(double x, const std::string& name);   // a vertical one
   void hover(double x, const std::string& text);  // shown near x
@@ -43,7 +44,7 @@ class Chart {
  private:
   struct Shape {
     enum class Kind { line, dots, area, bars } kind;
-    Look look;
+    SeriesStyle style;
     Points points;  // of bars: low and high in turn
   };
   struct Named {
@@ -51,7 +52,7 @@ class Chart {
   };
   std::string svg(double width, double height, const char* which) const;
   void see(const Points&);
-  void name_it(const char* kind, Look, const std::string& name);
+  void name_it(const char* kind, SeriesStyle, const std::string& name);
 
   Spec spec_;
   std::vector<Shape> shapes_;

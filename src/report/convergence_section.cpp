@@ -27,9 +27,9 @@ std::string settling(const Context& c, const std::vector<Running>& all, std::siz
     if (!std::isfinite(r.error[p])) continue;
     x.push_back(n), low.push_back(r.value[p] - 2 * r.error[p]), high.push_back(r.value[p] + 2 * r.error[p]);
   }
-  if (x.size() > 1) chart.band(x, low, high, Look::first, "± 2 Monte Carlo errors");
-  chart.line(line, Look::first, "mean so far");
-  chart.dots({line.back()}, Look::first);
+  if (x.size() > 1) chart.band(x, low, high, SeriesStyle::first, "± 2 Monte Carlo errors");
+  chart.line(line, SeriesStyle::first, "mean so far");
+  chart.dots({line.back()}, SeriesStyle::first);
   if (c.facts.finished && c.facts.estimates[p].value) chart.level(*c.facts.estimates[p].value, "reported estimate");
   return chart.html(true);
 }
@@ -51,12 +51,12 @@ std::string against_cost(const Context& c, const std::vector<Running>& all, cons
       if (r.error[shown[i]] > 0) line.emplace_back(r.particle_steps, r.error[shown[i]] / unit(shown[i]));
     if (line.empty()) continue;
     most = std::max(most, line.back().second);
-    chart.line(line, series_look(i), c.facts.estimates[shown[i]].name);
+    chart.line(line, series_style(i), c.facts.estimates[shown[i]].name);
   }
   if (chart.empty()) return "";
   // Through the end: what the error does where it falls with the root of the cost.
   const double end = all.back().particle_steps, begin = all.front().particle_steps;
-  chart.line({{begin, most * std::sqrt(end / begin)}, {end, most}}, Look::reference, "1/√cost");
+  chart.line({{begin, most * std::sqrt(end / begin)}, {end, most}}, SeriesStyle::reference, "1/√cost");
   for (const Running& r : all)
     chart.hover(r.particle_steps, fmt::format("{} particle-steps: {}", short_number(r.particle_steps),
                                               short_number(r.error[shown[0]] / unit(shown[0]))));

@@ -129,9 +129,9 @@ std::string panel(const Context& c, const Data& data, const Smoothing& smoothing
                fmt::format("Smoothed mean from {} at t = {} to {} at t = {}, 90 % band at most {} wide",
                            short_number(mean.front().second), short_number(times.front()),
                            short_number(mean.back().second), short_number(times.back()), short_number(widest))});
-  chart.band(times, low, high, Look::first, "90 % of the smoothed state");
-  chart.line(mean, Look::first, "its mean");
-  if (column) chart.dots(observations(data, s, *column), Look::second, "observed " + data.columns[*column]);
+  chart.band(times, low, high, SeriesStyle::first, "90 % of the smoothed state");
+  chart.line(mean, SeriesStyle::first, "its mean");
+  if (column) chart.dots(observations(data, s, *column), SeriesStyle::second, "observed " + data.columns[*column]);
   for (std::size_t row = 0; row < times.size(); ++row) {
     const double y = column ? data.value(s, row, *column) : std::nan("");
     chart.hover(times[row],
@@ -149,7 +149,7 @@ std::string data_panel(const Data& data, std::size_t s, std::size_t column, std:
   if (points.empty()) return "";
   Chart chart({fmt::format("Observed {}{}", data.columns[column], series_text(data, s)), "t", data.columns[column],
                false, false, fmt::format("{} observed values", points.size())});
-  chart.dots(points, Look::second);
+  chart.dots(points, SeriesStyle::second);
   const std::vector<double> missing(5, std::nan(""));
   for (const auto& [t, y] : points) {
     chart.hover(t, fmt::format("t = {}: {} = {}", short_number(t, 6), data.columns[column], short_number(y, 4)));

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <numeric>
 
@@ -76,12 +77,12 @@ Fans simulated(const Context& c, LawSize size, std::span<const std::size_t> comp
   const auto phase = phases(c.input.model);
   const std::uint64_t seed = seed_of(c.input.plan.seed, "report law");
   const LawNoise noise{{seed, 0, 0, Purpose::law_start}, {seed, 0, 0, Purpose::law}};
-  const LawOptions options{.particles = size.particles};
+  LawOptions options{.particles = size.particles};
   const System& system = c.problem.system();
-  const std::size_t rank = system.ranks()[find_rank(system, grid, c.facts.theta, noise, options)];
+  options.first_rank = find_rank(system, grid, c.facts.theta, noise, options);
   Fans out{{}, std::vector<Fan>(components.size())};
   std::size_t next = 0;
-  run_law(system, grid, c.facts.theta, noise, options, rank, kernels(), [&](std::size_t point, const Cloud& cloud) {
+  const auto watch = [&](std::size_t point, const Cloud& cloud) {
     if (next == points.size() || points[next] != point) return;
     ++next;
     out.times.push_back(grid.time[point]);
@@ -93,7 +94,9 @@ Fans simulated(const Context& c, LawSize size, std::span<const std::size_t> comp
       std::ranges::sort(sorted);
       for (std::size_t q = 0; q < 5; ++q) fan.quantile[q].push_back(quantile(sorted, kProbabilities[q]));
     }
-  });
+  };
+  [[maybe_unused]] const LawStatus status = run_law(system, {grid, c.facts.theta}, noise, options, watch);
+  assert(status == LawStatus::good);
   return out;
 }
 
@@ -109,11 +112,11 @@ std::string quantile_chart(const std::string& name, const std::vector<double>& t
                fmt::format("Median from {} to {}; at the end 90 % of the law lies between {} and {}",
                            short_number(q[2].front()), short_number(q[2].back()), short_number(q[0].back()),
                            short_number(q[4].back()))});
-  chart.band(times, q[0], q[4], Look::first, "5 % to 95 %");
-  chart.band(times, q[1], q[3], Look::first, "25 % to 75 %");
+  chart.band(times, q[0], q[4], SeriesStyle::first, "5 % to 95 %");
+  chart.band(times, q[1], q[3], SeriesStyle::first, "25 % to 75 %");
   Points median;
   for (std::size_t k = 0; k < times.size(); ++k) median.emplace_back(times[k], q[2][k]);
-  chart.line(median, Look::first, "median");
+  chart.line(median, SeriesStyle::first, "median");
   for (std::size_t k = 0; k < times.size(); ++k) {
     chart.hover(times[k], fmt::format("t = {}: median {}, 50 % in {} to {}, 90 % in {} to {}",
                                       short_number(times[k], 4), short_number(q[2][k], 4), short_number(q[1][k], 4),
@@ -135,7 +138,7 @@ std::string order_chart(const std::string& name, const std::vector<double>& time
     table.rows[k].push_back(fan.order[k]);
   }
   table.head.push_back(name + "_order");
-  chart.line(line, Look::first, "1: all in phase; 0: none");
+  chart.line(line, SeriesStyle::first, "1: all in phase; 0: none");
   return chart.html();
 }
 

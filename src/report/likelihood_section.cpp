@@ -39,10 +39,11 @@ std::string chart_of(const Context& c, const Curves& curves, const Curve& curve,
                fmt::format("At {} {} and at {} {} relative to {}", short_number(curve.points.front().value),
                            end(curve.points.front()), short_number(curve.points.back().value), end(curve.points.back()),
                            c.facts.place)});
-  if (!curves.quadrature) chart.error_bars(x, low, high, Look::first);
-  if (curve.ridge || c.facts.theta.size() == 1) chart.line(parabola, Look::third, "parabola of the standard error");
-  chart.line(line, Look::first, "log-likelihood");
-  chart.dots(line, Look::first);
+  if (!curves.quadrature) chart.error_bars(x, low, high, SeriesStyle::first);
+  if (curve.ridge || c.facts.theta.size() == 1)
+    chart.line(parabola, SeriesStyle::third, "parabola of the standard error");
+  chart.line(line, SeriesStyle::first, "log-likelihood");
+  chart.dots(line, SeriesStyle::first);
   chart.level(-kFallOfInterval, "1.92 below: 95 % interval");
   for (const CurvePoint& p : curve.points)
     chart.hover(p.value, fmt::format("{} = {}: {}{}", name, short_number(p.value, 5), end(p),

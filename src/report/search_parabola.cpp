@@ -103,8 +103,8 @@ std::string chart_of(const Context& c, const Profile& profile) {
                fmt::format("A parabola with its top at {} and standard deviation {}, through {} samples",
                            short_number(profile.centre(), 5), short_number(std::sqrt(profile.variance())),
                            profile.round.value.size())});
-  chart.dots(samples, Look::first, "samples");
-  chart.line(curve, Look::second, "parabola");
+  chart.dots(samples, SeriesStyle::first, "samples");
+  chart.line(curve, SeriesStyle::second, "parabola");
   chart.level(profile.round.loglik - kFallOfInterval, e.lower || e.upper ? "1.92 below, 95 % interval" : "1.92 below");
   if (e.lower) chart.mark(*e.lower, "");
   if (e.upper) chart.mark(*e.upper, "");

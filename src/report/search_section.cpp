@@ -99,16 +99,16 @@ std::string course_chart(const std::vector<Evaluation>& evaluations, const Phase
   Chart chart({"Log-likelihood, evaluation by evaluation", "evaluation", "log-likelihood", false, false,
                fmt::format("{} evaluations; the highest value is {}", evaluations.size(), short_number(highest, 6)),
                true});
-  if (!lower.empty()) chart.dots(some(lower), Look::reference, fmt::format("below {}", short_number(lowest, 4)));
-  if (!climbing.empty()) chart.dots(some(climbing), Look::first, "climbing");
-  if (!near.empty()) chart.dots(some(near), Look::second, "near the top");
-  if (!checks.empty()) chart.dots(some(checks), Look::fourth, "checks of a point");
+  if (!lower.empty()) chart.dots(some(lower), SeriesStyle::reference, fmt::format("below {}", short_number(lowest, 4)));
+  if (!climbing.empty()) chart.dots(some(climbing), SeriesStyle::first, "climbing");
+  if (!near.empty()) chart.dots(some(near), SeriesStyle::second, "near the top");
+  if (!checks.empty()) chart.dots(some(checks), SeriesStyle::fourth, "checks of a point");
   std::string name = "highest so far in its phase";
   for (std::size_t k = 0; k < phases.phases.size(); ++k) {
     if (phases.phases[k].kind == Phase::Kind::check) continue;
     const Points line = highest_so_far(evaluations, phases, k, lowest);
     if (line.empty()) continue;
-    chart.line(line, Look::third, name);
+    chart.line(line, SeriesStyle::third, name);
     name.clear();
   }
   for (const std::size_t i : spread(evaluations.size(), kMostDots))

@@ -22,7 +22,7 @@ std::string chart_of(const Context& c, const Traces& traces, std::size_t p) {
     Points line;
     for (std::size_t n = 0; n < traces.traces[k].theta.size(); ++n)
       line.emplace_back(static_cast<double>(n), traces.traces[k].theta[n][p]);
-    chart.line(line, series_look(k), fmt::format("replicate {}", traces.traces[k].index));
+    chart.line(line, series_style(k), fmt::format("replicate {}", traces.traces[k].index));
   }
   if (c.facts.estimates[p].value) chart.level(*c.facts.estimates[p].value, c.facts.place);
   for (const std::size_t n : spread(first.theta.size(), 100)) {

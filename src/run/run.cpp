@@ -16,7 +16,7 @@ Run Run::create(World& world, const std::filesystem::path& folder, const RunInpu
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error) throw RunError(fmt::format("{}: cannot be created ({})", folder.string(), error.message()));
-    parts->hold(folder);
+    parts->lock(folder);
     if (!std::filesystem::exists(Store::file_in(folder))) Store::create(folder, words_of(input));
     auto store = std::make_unique<Store>(folder, Store::Mode::write);
     require_same_program(folder.string(), *store);
@@ -33,7 +33,7 @@ Run Run::open(World& world, const std::filesystem::path& folder, const RunOption
     if (!std::filesystem::exists(Store::file_in(folder)))
       throw InputError(
           fmt::format("{}: holds no run; 'mckean runs' lists those in the current folder", folder.string()));
-    parts->hold(folder);
+    parts->lock(folder);
     auto store = std::make_unique<Store>(folder, Store::Mode::write);
     require_same_program(folder.string(), *store);
     std::string input = pack(read_input(*store));

@@ -29,7 +29,7 @@ class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
       inner_ = std::make_unique<ThreadRunner>(o.threads, *this);
   }
 
-  void hold(const std::filesystem::path& folder) {
+  void lock(const std::filesystem::path& folder) {
     lock_.emplace(folder);
     folder_ = folder;
   }

@@ -78,10 +78,10 @@ TEST_F(SmootherTest, ChainReproducesSmoothingMeansAndVariances) {
     ConditionalFilter filter(system, observation, schedule, {.particles = s.particles, .smoother = s.smoother});
     const LawPath law = draw_law(system, schedule.grid, theta, law_noise(0), {.particles = 400000});
     filter.set_law(law, theta);
-    Path path = filter.first_path(0, {1, 0, 0});
+    Path path = filter.first_path(0, {1, 0, 0}).value();
     std::vector<Batches> first(schedule.grid.steps() + 1), second(schedule.grid.steps() + 1);
     for (std::size_t n = 1; n <= s.iterations + 100; ++n) {
-      path = filter.step(0, path, {1, 0, static_cast<std::uint32_t>(n)});
+      path = filter.step(0, path, {1, 0, static_cast<std::uint32_t>(n)}).value();
       for (std::size_t k = 0; n > 100 && k < first.size(); ++k) {
         first[k].add(path[0][k]);
         second[k].add(std::pow(path[0][k] - exact.mean[k](0), 2));
@@ -125,7 +125,7 @@ TEST_F(SmootherTest, OneStepLeavesTheExactSmootherInvariant) {
     const std::size_t points = schedule.grid.steps() + 1;
     std::vector<Batches> mean(points), variance(points), neighbours(points);
     for (std::uint32_t n = 0; n < 20000; ++n) {
-      const Path path = filter.step(0, exact_path(exact, random), {1, 0, n});
+      const Path path = filter.step(0, exact_path(exact, random), {1, 0, n}).value();
       for (std::size_t k = 1; k < points; ++k) {
         const double x = path[0][k] - exact.mean[k](0), before = path[0][k - 1] - exact.mean[k - 1](0);
         mean[k].add(x), variance[k].add(x * x), neighbours[k].add(x * before);
@@ -147,15 +147,15 @@ TEST_F(SmootherTest, EachMarginOfTheCoupledKernelIsExact) {
                               lower = oracle::mean_field_ou({0.7, mu, beta, R});
     std::vector<double> other = theta;
     other[0] = 0.7;
-    const auto [law, coarse_law] =
-        draw_coupled_laws(system, fine.grid, coarse.grid, theta, other, law_noise(0), {.particles = 200000}, 200000);
+    const auto [law, coarse_law] = draw_coupled_laws(system, {fine.grid, theta}, {coarse.grid, other}, law_noise(0),
+                                                     {.particles = 200000}, 200000);
     CoupledFilter filter(system, observation, fine, coarse, {.particles = s.particles, .smoother = s.smoother});
     filter.set_laws(law, coarse_law, theta, other);
-    auto paths = filter.first_paths(0, {1, 0, 0});
+    auto paths = filter.first_paths(0, {1, 0, 0}).value();
     const auto exact = oracle::smooth(upper, data, 3)[0], exact_coarse = oracle::smooth(lower, data, 2)[0];
     std::vector<Batches> a(fine.grid.steps() + 1), b(coarse.grid.steps() + 1), a2 = a, b2 = b;
     for (std::size_t n = 1; n <= s.iterations + 100; ++n) {
-      paths = filter.step(0, paths, {1, 0, static_cast<std::uint32_t>(n)});
+      paths = filter.step(0, paths, {1, 0, static_cast<std::uint32_t>(n)}).value();
       if (n <= 100) continue;
       for (std::size_t k = 0; k < a.size(); ++k)
         a[k].add(paths.fine[0][k]), a2[k].add(std::pow(paths.fine[0][k] - exact.mean[k](0), 2));
@@ -187,16 +187,16 @@ TEST_F(SmootherTest, ScoreIsTheExactOne) {
     score.set_parameters(theta);
     const LawPath first = draw_law(system, schedule.grid, theta, law_noise(0), {.particles = 1000});
     filter.set_law(first, theta);
-    Path path = filter.first_path(0, {1, 0, 0});
+    Path path = filter.first_path(0, {1, 0, 0}).value();
     std::vector<Batches> found(4);
     for (std::uint32_t n = 1; n <= 5050; ++n) {
       const LawPath law = draw_law(system, schedule.grid, theta, law_noise(2 * n), {.particles = 1000});
       filter.set_law(law, theta);
-      path = filter.step(0, path, {1, 0, n});
+      path = filter.step(0, path, {1, 0, n}).value();
       const LawPath fresh = draw_law(system, schedule.grid, theta, law_noise(2 * n + 1),
                                      {.particles = 1000, .derivative = Derivative::tangent});
       PathScore h = score.zero();
-      score.add(0, path, fresh, h);
+      ASSERT_EQ(score.add(0, path, fresh, h), LawStatus::good);
       if (n <= 50) continue;
       for (std::size_t p = 0; p < 4; ++p) found[p].add(h.gradient[p]);
     }

@@ -78,8 +78,8 @@ TEST(Bits, ConditionalFilterWithBothFusedWidths) {
           draw_law(system, schedule.grid, model.start_values(), noise, {.particles = 50}, kernels(width));
       ConditionalFilter filter(system, observation, schedule, {.particles = 33}, kernels(width));
       filter.set_law(law, model.start_values());
-      Path path = filter.first_path(0, {1, 0, 0});
-      for (std::uint32_t n = 1; n < 4; ++n) path = filter.step(0, path, {1, 0, n});
+      Path path = filter.first_path(0, {1, 0, 0}).value();
+      for (std::uint32_t n = 1; n < 4; ++n) path = filter.step(0, path, {1, 0, n}).value();
       std::vector<double> out;
       for (std::size_t c = 0; c < path.count(); ++c)
         out.insert(out.end(), path[c], path[c] + schedule.grid.steps() + 1);
@@ -100,10 +100,10 @@ TEST(Bits, ReplayedPathPassesThroughItsEndpoints) {
                                {{1, 0, 0, Purpose::law_start}, {1, 0, 0, Purpose::law}}, {.particles = 50});
   ConditionalFilter filter(system, observation, schedule, {.particles = 2, .smoother = Smoother::genealogy});
   filter.set_law(law, model.start_values());
-  const Path reference = filter.first_path(0, {1, 0, 0});
+  const Path reference = filter.first_path(0, {1, 0, 0}).value();
   for (std::uint32_t n = 1; n < 40; ++n) {
     // Every step of a path is an Euler step: its standardised increments are moderate, also across stops.
-    const Path path = filter.step(0, reference, {1, 0, n});
+    const Path path = filter.step(0, reference, {1, 0, n}).value();
     for (std::size_t k = 0; k < schedule.grid.steps(); ++k) {
       const double x = path[0][k], a = 0.4 + std::sin(x) * law.inputs[0][k] - std::cos(x) * law.inputs[1][k];
       const StepTime& step = schedule.grid.step[k];

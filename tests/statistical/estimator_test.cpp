@@ -164,7 +164,7 @@ TEST(Information, LouisIdentityGivesTheExactObservedInformation) {
   chain.particles = 30, chain.law_particles = 1000, chain.burn_in = 20, chain.start = model.start_values();
   std::vector<HeldMoments> held(8);
   parallel_for(held.size(), all_cores(), [&](std::size_t r) {
-    held[r] = hold(problem, chain, {1, static_cast<std::uint32_t>(r), 2}, {.iterations = 200});
+    held[r] = held_moments(problem, chain, {1, static_cast<std::uint32_t>(r), 2}, {.iterations = 200});
   });
   const Eigen::MatrixXd found = observed_information(average(held));
   const auto exact = oracle::observed_information(

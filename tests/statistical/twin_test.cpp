@@ -53,19 +53,19 @@ TEST(PlainTwin, OneCoupledIterationHasTheSameLaw) {
   score.set_parameters(at), coarse_score.set_parameters(coarse_at);
   for (std::uint32_t r = 0; r < 6000; ++r) {
     const auto laws = [&](std::uint32_t n, std::span<const double> second, Derivative d) {
-      return draw_coupled_laws(system, fine.grid, coarse.grid, at, second,
+      return draw_coupled_laws(system, {fine.grid, at}, {coarse.grid, second},
                                {{1, r, n, Purpose::law_start}, {1, r, n, Purpose::law}},
                                {.particles = N, .derivative = d}, N);
     };
     const auto first = laws(0, at, Derivative::none), second = laws(1, coarse_at, Derivative::none);
     filter.set_laws(first.first, first.second, at, at);
-    auto paths = filter.first_paths(0, {1, r, 0});
+    auto paths = filter.first_paths(0, {1, r, 0}).value();
     filter.set_laws(second.first, second.second, at, coarse_at);
-    paths = filter.step(0, paths, {1, r, 1});
+    paths = filter.step(0, paths, {1, r, 1}).value();
     const auto third = laws(2, coarse_at, Derivative::finite_difference);
     PathScore h = score.zero(), coarse_h = h;
-    score.add(0, paths.fine, third.first, h);
-    coarse_score.add(0, paths.coarse, third.second, coarse_h);
+    ASSERT_EQ(score.add(0, paths.fine, third.first, h), LawStatus::good);
+    ASSERT_EQ(coarse_score.add(0, paths.coarse, third.second, coarse_h), LawStatus::good);
     ours.add(paths.fine[0][fine.grid.steps()], paths.coarse[0][coarse.grid.steps()],
              paths.fine[0][fine.grid.steps() / 2], h.gradient[0], coarse_h.gradient[0]);
   }

@@ -67,7 +67,8 @@ TEST(Chain, ReturnsFromParametersAtWhichTheDynamicsExplode) {
   for (std::size_t i = 0; i < times.size(); ++i) times[i] = static_cast<double>(i + 1);
   const Data data = simulate(model, model.start_values(), times, {.level = 4, .law_particles = 50});
   const ParticleProblem problem({model, data}, 2, 1);
-  ChainOptions options{.particles = 10, .law_particles = 20};
+  ChainOptions options;
+  options.particles = 10, options.law_particles = 20;
   options.start = model.start_values();
   options.step.gamma = 1;  // far too long
   Chain chain(problem, options, {1, 0, 2});

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kSources = 2, kSteps = 40, kFirstStep = 1000;
 
 double alone(NoiseSource& noise, std::size_t k, std::size_t j, std::size_t i) {
-  const Spot spot{static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(i)};
+  const StepOfParticle spot{static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(i)};
   double z = 0;
   noise.single(j, {&spot, 1}, &z);
   return z;
@@ -48,7 +48,7 @@ TEST_P(Increments, FreshBlocksAreTheNormalsOfTheStream) {
 
 TEST_P(Increments, CoarseBlocksAreSumsOfFineOnes) {
   const std::size_t particles = GetParam(), coarse_particles = (particles + 2) / 3;
-  FreshNoise fine(origin, particles, FreshNoise::Hold::pairs);
+  FreshNoise fine(origin, particles, FreshNoise::Buffer::pairs);
   CoarseNoise coarse(fine, coarse_particles);
   for (std::size_t k = 0; k < kSteps / 2; ++k) {
     expect_blocks_of_singles(fine, 2 * k, particles);

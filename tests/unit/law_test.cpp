@@ -175,7 +175,7 @@ TEST(CoupledLaws, FineMarginIsTheUncoupledLawAndCoarseOneUsesItsIncrements) {
     const Grid fine = grid_to(2, 5), coarse = grid_to(2, 4);
     const std::vector<double> theta = model.start_values();
     const LawOptions options{.particles = 70, .derivative = Derivative::tangent};
-    const auto [upper, lower] = draw_coupled_laws(system, fine, coarse, theta, theta, kNoise, options, 33);
+    const auto [upper, lower] = draw_coupled_laws(system, {fine, theta}, {coarse, theta}, kNoise, options, 33);
     EXPECT_EQ(numbers(upper), numbers(draw_law(system, fine, theta, kNoise, options))) << name;
     EXPECT_EQ(lower.points, coarse.steps() + 1);
     EXPECT_EQ(lower.particles, 33u);
@@ -188,7 +188,7 @@ TEST(CoupledLaws, FineMarginIsTheUncoupledLawAndCoarseOneUsesItsIncrements) {
       "walk.toml");
   const System system(walk);
   const Grid fine = grid_to(1, 4), coarse = grid_to(1, 3);
-  const auto [upper, lower] = draw_coupled_laws(system, fine, coarse, {}, {}, kNoise, {.particles = 100}, 45);
+  const auto [upper, lower] = draw_coupled_laws(system, {fine, {}}, {coarse, {}}, kNoise, {.particles = 100}, 45);
   ASSERT_GT(upper.position_columns, 0u);
   for (std::size_t k = 0; k < lower.points; ++k)
     for (std::size_t i = 0; i < 45; ++i) EXPECT_NEAR(lower.position(k, 0)[i], upper.position(2 * k, 0)[i], 1e-14);

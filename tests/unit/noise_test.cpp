@@ -32,7 +32,7 @@ Values draw(NormalPrecision precision, const Stream& stream, Column column, std:
 }
 
 double draw_one(Width w, NormalPrecision precision, const Stream& stream, Column column, std::size_t particle) {
-  const Spot spot{0, static_cast<std::uint32_t>(particle)};
+  const StepOfParticle spot{0, static_cast<std::uint32_t>(particle)};
   double z = 0;
   single_normals(kernels(w), precision, stream, column, {&spot, 1}, &z);
   return z;
@@ -102,7 +102,7 @@ TEST(Noise, AnyParticleAloneAndAnyNumberOfParticlesGiveTheSameBits) {
         EXPECT_EQ(draw_one(w, precision, stream, {9, 1, 2}, i), all[i]);
       const Column several{7, 1, 2, 3};  // steps 7, 8 and 9
       const Values three = draw(w, precision, stream, several, 3 * 96);
-      std::vector<Spot> spots;
+      std::vector<StepOfParticle> spots;
       for (std::uint32_t i = 0; i < 3 * 96; ++i) spots.push_back({i / 96, i % 96});
       Values alone(spots.size());
       single_normals(kernels(w), precision, stream, {7, 1, 2}, spots, alone.data());

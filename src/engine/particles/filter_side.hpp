@@ -5,37 +5,26 @@
 // drawn path from its noise. Memory O(M·T + steps).
 #pragma once
 
-#include "engine/particles/categorical.hpp"
-#include "engine/particles/degeneracy.hpp"
-#include "engine/particles/observation_frame.hpp"
-#include "engine/particles/particles.hpp"
-#include "problem/schedule.hpp"
+#include "engine/particles/filter_level.hpp"
 
 namespace mckean {
 
-// A trajectory at every grid point up to the series' last row, one column a component.
-using Path = Columns;
-
 class FilterSide {
  public:
-  FilterSide(const System&, const Observation&, const Schedule&, std::size_t particles, NormalPrecision,
-             const Kernels&);
+  // Particle M − 1 is the reference.
+  FilterSide(const System&, const Observation&, const Schedule&, const FilterOptions&, const Kernels&);
 
   void set_law(const LawPath&, std::span<const double> theta);
+  FilterLevel& level() { return level_; }
 
-  // Stop 0 is the start; particle M − 1 is the reference.
+  // Stop 0 is the start.
   void begin(std::size_t series, const Path& reference, const Stream& start);
-  std::size_t stops() const { return points_.size(); }
-  std::size_t point(std::size_t stop) const { return points_[stop]; }
-  std::size_t particles() const { return particles_.count(); }
-  const LawPath& law() const { return *law_; }
-  std::span<const double> parameters() const { return theta_; }
-
-  void step(std::size_t k, NoiseSource& noise) { particles_.step(k, noise); }  // grid step k, all particles
-  // At a stop: checks, places the reference, weighs. Weights relative to the largest.
-  std::span<const double> arrive(std::size_t stop);
-  // Particle i descends from ancestors[i] of this stop.
+  std::span<const std::size_t> stops() const { return points_; }  // grid points
+  void arrive(std::size_t stop);                                  // checks, records, weighs
+  std::span<const double> weights(std::size_t stop);              // for resampling, relative to the largest
+  // Particle i descends from ancestors[i] of this stop; or each from itself.
   void resample(std::size_t stop, std::span<const std::uint32_t> ancestors);
+  void keep(std::size_t stop) { level_.keep_weights(points_[stop]); }
 
   // Whose segment ends at stop v; set from the last stop down.
   void choose(std::size_t stop, std::uint32_t particle) { chosen_[stop] = particle; }
@@ -51,6 +40,8 @@ class FilterSide {
   struct Lane {
     std::size_t stop, steps;  // the segment that ends at this stop
   };
+  bool is_reference(std::size_t stop) const { return chosen_[stop] + 1 == level_.particles(); }
+  std::optional<Schedule::Visit> observation(std::size_t stop) const;
   void next_point(std::size_t stop, NoiseSource&);
   void load_lanes(std::span<const Lane>);
   void replay_step(std::size_t step_in_segment, std::span<const Lane>, NoiseSource&);
@@ -59,24 +50,20 @@ class FilterSide {
   const Schedule& schedule_;
   const Kernels& kernels_;
   std::size_t dimension_, series_ = 0;
-  std::vector<double> theta_;
-  const LawPath* law_ = nullptr;
+  FilterLevel level_;
   std::shared_ptr<const Dynamics> dynamics_;
-  Particles particles_;
-  ObservationFrame observation_;
-  std::optional<Frame> transition_, replay_;
+  std::optional<Frame> transition_;
   std::optional<PairwiseReader> pair_;
   const Path* reference_ = nullptr;
   std::vector<std::size_t> points_;
   std::vector<Columns> endpoints_;          // before resampling
-  std::vector<std::vector<double>> log_g_;  // at each stop; empty: all equal
+  std::vector<std::vector<double>> log_w_;  // at each stop; empty: all equal
   std::vector<std::vector<std::uint32_t>> ancestors_;
   std::vector<bool> resampled_;
   std::vector<std::uint32_t> chosen_;
-  AlignedBuffer weights_;
-  Columns lanes_;  // inputs and outputs of replay
-  Columns xi_;
-  std::vector<Spot> spots_;
-  std::vector<double> target_, own_, one_xi_;
+  AlignedBuffer backward_;
+  Columns lanes_, xi_;  // the points of segments that are replayed
+  std::vector<StepOfParticle> replayed_;
+  std::vector<double> target_;
 };
 }  // namespace mckean

@@ -1,23 +1,9 @@
-// The Markov kernels of the smoother: Algorithm 2 and Algorithm 4.
+// The Markov kernels of the smoother as the paper has them: Algorithm 2 and Algorithm 4.
 #pragma once
 
-#include "engine/particles/coupling.hpp"
-#include "engine/particles/filter_side.hpp"
-#include "mckean/smooth.hpp"
+#include "engine/particles/path_kernel.hpp"
 
 namespace mckean {
-
-struct KernelOptions {
-  std::size_t particles = 100;  // M, the reference included; at least 2
-  Smoother smoother = Smoother::backward;
-  NormalPrecision precision = NormalPrecision::single;
-};
-
-// Where a kernel draws from: one iteration of one replicate.
-struct KernelNoise {
-  KernelNoise(std::uint64_t seed, std::uint32_t replicate, std::uint32_t iteration);
-  Stream start, path, resample, trace;
-};
 
 // Algorithm 2, the conditional particle filter, given a law: leaves the smoother given that law invariant.
 class ConditionalFilter {
@@ -25,21 +11,15 @@ class ConditionalFilter {
   ConditionalFilter(const System&, const Observation&, const Schedule&, const KernelOptions&,
                     const Kernels& = kernels());
 
-  void set_law(const LawPath& law, std::span<const double> theta) { side_.set_law(law, theta); }
+  void set_law(const LawPath& law, std::span<const double> theta) { kernel_.set_law(0, law, theta); }
 
-  // A path from the model itself, to begin with.
-  Path first_path(std::size_t series, const KernelNoise&);
+  // A path from the model itself, to begin with. None: a particle left a window of the law, here and below.
+  std::optional<Path> first_path(std::size_t series, const KernelNoise&);
   // One draw of the kernel.
-  Path step(std::size_t series, const Path&, const KernelNoise&);
+  std::optional<Path> step(std::size_t series, const Path&, const KernelNoise&);
 
  private:
-  const System& system_;
-  const Schedule& schedule_;
-  KernelOptions options_;
-  const Kernels& kernels_;
-  FilterSide side_;
-  Particles single_;
-  Categorical categorical_;
+  PathKernel kernel_;
 };
 
 // Algorithm 4, the coupled conditional particle filter: each side by itself is Algorithm 2 at its level.
@@ -54,16 +34,10 @@ class CoupledFilter {
   struct Pair {
     Path fine, coarse;
   };
-  Pair first_paths(std::size_t series, const KernelNoise&);
-  Pair step(std::size_t series, const Pair&, const KernelNoise&);
+  std::optional<Pair> first_paths(std::size_t series, const KernelNoise&);
+  std::optional<Pair> step(std::size_t series, const Pair&, const KernelNoise&);
 
  private:
-  const System& system_;
-  const Schedule &fine_schedule_, &coarse_schedule_;
-  KernelOptions options_;
-  std::unique_ptr<Coupling> coupling_;
-  const Kernels& kernels_;
-  FilterSide fine_, coarse_;
-  Particles single_fine_, single_coarse_;
+  PathKernel kernel_;
 };
 }  // namespace mckean

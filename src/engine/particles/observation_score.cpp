@@ -21,13 +21,11 @@ void ObservationScoreFrame::add(const Schedule& schedule, std::size_t series, co
     const auto values = schedule.values(series, visits[i]);
     for (std::size_t c = 0; c < width; ++c) columns[d + 1 + c][i] = values[c];
   }
-  std::vector<const double*> in(columns.count());
-  std::vector<double*> out(slopes.count());
-  for (std::size_t first = 0; first < n; first += kBlock) {
-    for (std::size_t c = 0; c < in.size(); ++c) in[c] = columns[c] + first;
-    for (std::size_t c = 0; c < out.size(); ++c) out[c] = slopes[c] + first;
-    frame_.run(in, out, std::min(kBlock, n - first));
-  }
+  std::vector<const double*> in;
+  std::vector<double*> out;
+  columns.append_to(in);
+  slopes.append_to(out);
+  frame_.over(n, in, out);
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t a = 0; a < terms.size(); ++a) {
       if (std::isnan(columns[d + 1 + terms[a].column][i])) continue;  // not observed

@@ -12,46 +12,6 @@ namespace {
 
 constexpr double kNormal = 5, kTypical = 20;  // what a normal variate costs, and a step of a model of two equations
 
-// Weighs and resamples the particles of one series at an observation.
-class Weigher {
- public:
-  Weigher(Particles& particles, ObservationFrame& observation, const Model& model, std::span<const double> theta,
-          const Request& request)
-      : particles_(particles),
-        observation_(observation),
-        model_(model),
-        theta_(theta),
-        request_(request),
-        ancestors_(particles.count()),
-        w_((particles.count() + kLanes - 1) / kLanes * kLanes) {}
-
-  // log of the mean weight of an observation, and systematic resampling with u; 0 where nothing is observed.
-  template <class Where>
-  double observe(double t, std::span<const double> values, double u, Where&& where,
-                 std::vector<std::string>& warnings) {
-    const std::size_t M = particles_.count();
-    if (observation_.evaluate(t, values, particles_.x(), w_.data()) == 0) return 0;
-    if (request_.effort.temper != 1)
-      for (std::size_t i = 0; i < M; ++i) w_.data()[i] *= request_.effort.temper;
-    const auto best = static_cast<std::size_t>(std::max_element(w_.data(), w_.data() + M) - w_.data());
-    const WeightSum weights = exponentiate(w_.data(), M, kernels());
-    if (degenerate(weights) && !(request_.accepts_implausible && std::isfinite(weights.largest)))
-      warnings.push_back(describe({model_, theta_, particles_.x(), M, values, best, weights}, where()));
-    systematic_resample({w_.data(), M}, weights.sum, u, ancestors_);
-    particles_.select(ancestors_);
-    return weights.largest + std::log(weights.sum / static_cast<double>(M));
-  }
-
- private:
-  Particles& particles_;
-  ObservationFrame& observation_;
-  const Model& model_;
-  std::span<const double> theta_;
-  const Request& request_;
-  std::vector<std::uint32_t> ancestors_;
-  AlignedBuffer w_;
-};
-
 // A law as it was drawn, and with what, should it have to be drawn again with wider windows.
 struct ParticleLaw : Law {
   ParticleLaw(std::span<const double> theta, Draw d, Schedule s, LawPath p)
@@ -104,55 +64,87 @@ Outcome ParticleEngine::evaluate(const Law& law, [[maybe_unused]] Order order, D
   assert(order == Order::value);
   const auto& drawn = dynamic_cast<const ParticleLaw&>(law);
   try {
-    Evaluation out;
-    const auto run = [&](const LawPath& path) { out = filter(path, drawn.schedule, law.theta(), d, r); };
-    try {
-      run(drawn.path);
-    } catch (const WindowLeft&) {
-      with_wide_enough_law([&](double margin) { return draw(law.theta(), drawn.schedule, drawn.draw, r, 2 * margin); },
-                           run);
-    }
-    if (std::isfinite(out.loglik)) return out;
+    auto out = filter(drawn.path, drawn.schedule, law.theta(), d, r);
+    for (double margin = 2; !out; margin *= 2)
+      out = filter(draw(law.theta(), drawn.schedule, drawn.draw, r, margin), drawn.schedule, law.theta(), d, r);
+    if (std::isfinite(out->loglik)) return *std::move(out);
     return Failure{Failure::Code::undefined, "the log-likelihood is not finite"};
   } catch (const NumericalError& e) {
     return Failure{Failure::Code::undefined, e.what()};
   }
 }
 
-Evaluation ParticleEngine::filter(const LawPath& law, const Schedule& when, std::span<const double> theta, Draw d,
-                                  const Request& r) const {
-  const Grid& grid = when.grid;
+namespace {
+
+// The bootstrap filter: what is done with its weights.
+class LikelihoodFilter {
+ public:
+  LikelihoodFilter(FilterLevel& level, const Model& model, PredictionFrame& prediction, const Request& request,
+                   const Stream& resampling)
+      : level_(level),
+        model_(model),
+        prediction_(prediction),
+        request_(request),
+        resampling_(resampling),
+        ancestors_(level.particles()) {}
+
+  // log of the mean weight at a row of a series, and systematic resampling; nothing where nothing is observed.
+  void visit(std::size_t series, const Schedule::Visit& visit, bool last) {
+    if (request_.stop.stop_requested()) throw Stopped{};
+    const Schedule& schedule = level_.schedule();
+    const auto values = schedule.values(series, visit);
+    level_.arrive(visit.point);
+    if (request_.predictions)
+      prediction_.errors(schedule.grid.time[visit.point], values, {level_.x(), level_.particles()},
+                         result.prediction_errors);
+    const auto log_w = level_.weigh(visit.point, values, request_.effort.temper);
+    if (log_w.empty()) return level_.keep_weights(visit.point);
+    const auto best = static_cast<std::size_t>(std::ranges::max_element(log_w) - log_w.begin());
+    const WeightSum sum = level_.normalise(visit.point, last);
+    if (degenerate(sum) && !(request_.accepts_implausible && std::isfinite(sum.largest)))
+      result.warnings.push_back(describe({model_, level_.theta(), level_.x(), level_.particles(), values, best, sum},
+                                         schedule.where(series, visit)));
+    const double u = uniform(resampling_, static_cast<std::uint32_t>(series), static_cast<std::uint32_t>(visit.row));
+    systematic_resample(level_.weights(), sum.sum, u, ancestors_);
+    level_.resample(ancestors_);
+    result.loglik += sum.largest + std::log(sum.sum / static_cast<double>(level_.particles()));
+  }
+
+  Evaluation result;
+
+ private:
+  FilterLevel& level_;
+  const Model& model_;
+  PredictionFrame& prediction_;
+  const Request& request_;
+  Stream resampling_;
+  std::vector<std::uint32_t> ancestors_;
+};
+}  // namespace
+
+std::optional<Evaluation> ParticleEngine::filter(const LawPath& law, const Schedule& when,
+                                                 std::span<const double> theta, Draw d, const Request& r) const {
   const auto stream = [&](Purpose purpose) { return Stream(d.seed, d.index, 0, purpose); };
-  const Stream resampling = stream(Purpose::resample);
-  Particles particles(problem_.system(), grid, r.effort.particles, precision_, kernels());
-  ObservationFrame observation(problem_.observation(), r.effort.particles, kernels());
-  observation.set_parameters(theta);
+  FilterLevel level(problem_.system(), problem_.observation(), when, {r.effort.particles, precision_}, kernels());
+  level.set_law(law, theta);
   PredictionFrame prediction(prediction_, kernels());
   prediction.set_parameters(theta);
-  Weigher weigher(particles, observation, problem_.model(), theta, r);
-  particles.set_law(law, theta);
-
-  Evaluation out;
-  std::uint64_t steps = law.dynamics->reads_law() ? grid.steps() * r.effort.law_particles : 0;
-  for (std::size_t i = 0; i < problem_.data().series.size(); ++i) {
-    particles.start(stream(Purpose::filter_start), static_cast<std::uint32_t>(i));
-    FreshNoise noise({kernels(), precision_, stream(Purpose::filter), i * grid.steps(), law.dynamics->sources},
+  LikelihoodFilter likelihood(level, problem_.model(), prediction, r, stream(Purpose::resample));
+  std::uint64_t steps = law.dynamics->reads_law() ? when.grid.steps() * r.effort.law_particles : 0;
+  std::vector<std::size_t> points;
+  for (std::size_t i = 0; i < when.visits.size(); ++i) {
+    const auto& visits = when.visits[i];
+    points.clear();
+    for (const Schedule::Visit& v : visits) points.push_back(v.point);
+    level.begin(i, stream(Purpose::filter_start));
+    FreshNoise noise({kernels(), precision_, stream(Purpose::filter), i * when.grid.steps(), law.dynamics->sources},
                      r.effort.particles);
-    std::size_t at = 0;
-    for (const Schedule::Visit& visit : when.visits[i]) {
-      if (r.stop.stop_requested()) throw Stopped{};
-      particles.move(at, visit.point, noise);
-      steps += r.effort.particles * (visit.point - at);
-      at = visit.point;
-      if (r.predictions)
-        prediction.errors(grid.time[at], when.values(i, visit), {particles.x(), r.effort.particles},
-                          out.prediction_errors);
-      const double u = uniform(resampling, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(visit.row));
-      out.loglik += weigher.observe(
-          grid.time[at], when.values(i, visit), u, [&] { return when.where(i, visit); }, out.warnings);
-    }
+    DrivenLevel driven{level, noise};
+    const auto at_stop = [&](std::size_t v) { likelihood.visit(i, visits[v], v + 1 == visits.size()); };
+    if (run_filter({&driven, 1}, points, at_stop) != LawStatus::good) return std::nullopt;
+    steps += r.effort.particles * points.back();
   }
-  out.work = static_cast<double>(steps);
-  return out;
+  likelihood.result.work = static_cast<double>(steps);
+  return std::move(likelihood.result);
 }
 }  // namespace mckean

@@ -1,9 +1,8 @@
 // Likelihoods by particles: a law, then a bootstrap filter of each series given that law.
 #pragma once
 
-#include "engine/particles/observation_frame.hpp"
+#include "engine/particles/filter.hpp"
 #include "engine/particles/particle_problem.hpp"
-#include "engine/particles/particles.hpp"
 #include "engine/prediction.hpp"
 #include "mckean/engine.hpp"
 
@@ -25,7 +24,9 @@ class ParticleEngine : public Engine {
 
  private:
   LawPath draw(std::span<const double> theta, const Schedule&, Draw, const Request&, double margin) const;
-  Evaluation filter(const LawPath&, const Schedule&, std::span<const double> theta, Draw, const Request&) const;
+  // None: a particle left a window of the law.
+  std::optional<Evaluation> filter(const LawPath&, const Schedule&, std::span<const double> theta, Draw,
+                                   const Request&) const;
 
   ParticleProblem problem_;
   NormalPrecision precision_;

@@ -40,11 +40,12 @@ void Score::use(const LawPath& law) {
   if (pair_) pair_->set_parameters(theta_);
 }
 
-void Score::stay_inside(const LawPath& law, const Path& path, std::size_t steps) const {
+bool Score::inside_windows(const LawPath& law, const Path& path, std::size_t steps) const {
   for (const Window& w : dynamics_->field.windows)
     for (std::size_t k = 0; k < steps; ++k)
       if (std::abs(path[w.component][k] - law.inputs[w.center_input][k]) * law.inputs[w.center_input + 1][k] > 1)
-        throw WindowLeft{};
+        return false;
+  return true;
 }
 
 void Score::read_pairwise(const LawPath& law, const Path& path, std::size_t steps) {
@@ -56,22 +57,19 @@ void Score::read_pairwise(const LawPath& law, const Path& path, std::size_t step
   }
 }
 
-void Score::add(std::size_t series, const Path& path, const LawPath& law, PathScore& to) {
+LawStatus Score::add(std::size_t series, const Path& path, const LawPath& law, PathScore& to) {
   use(law);
   observation_.set_parameters(theta_);
   const std::size_t steps = schedule_.stops[series].back().point, d = dynamics_->dimension;
-  stay_inside(law, path, steps);
+  if (!inside_windows(law, path, steps)) return LawStatus::window_left;
   if (pair_) read_pairwise(law, path, steps);
   frame_->clear_sums();
   std::vector<const double*> in;
-  for (std::size_t first = 0; first < steps; first += kBlock) {
-    in.clear();
-    for (std::size_t c = 0; c < d; ++c) in.push_back(path[c] + first);
-    for (std::size_t c = 0; c < d; ++c) in.push_back(path[c] + first + 1);
-    for (const Columns* columns : std::initializer_list<const Columns*>{&clock_, &law.inputs, &law.tangents, &xi_})
-      for (std::size_t i = 0; i < columns->count(); ++i) in.push_back((*columns)[i] + first);
-    frame_->run(in, {}, std::min(kBlock, steps - first));
-  }
+  path.append_to(in);
+  for (std::size_t c = 0; c < d; ++c) in.push_back(path[c] + 1);
+  for (const Columns* columns : {&std::as_const(clock_), &law.inputs, &law.tangents, &std::as_const(xi_)})
+    columns->append_to(in);
+  frame_->over(steps, in, {});
   const std::size_t all = system_.model().parameters().size();
   const auto& dynamic = dynamics_->dynamic;
   std::size_t next = 0;
@@ -89,5 +87,6 @@ void Score::add(std::size_t series, const Path& path, const LawPath& law, PathSc
           fmt::format("the score of '{}' is {} at level {}, with {}; a derivative has a pole on the path",
                       system_.model().parameters()[p].name, to.gradient[p], schedule_.grid.level,
                       to_text(system_.model().parameters(), theta_)));
+  return LawStatus::good;
 }
 }  // namespace mckean

@@ -35,15 +35,15 @@ class Score {
 
   void set_parameters(std::span<const double> theta) { theta_.assign(theta.begin(), theta.end()); }
 
-  // Adds the score of one series' path. Throws WindowLeft, and NumericalError where it is not finite.
-  void add(std::size_t series, const Path&, const LawPath&, PathScore& to);
+  // Adds the score of one series' path: good, or window_left. Throws NumericalError where it is not finite.
+  LawStatus add(std::size_t series, const Path&, const LawPath&, PathScore& to);
 
   PathScore zero() const;
 
  private:
   void use(const LawPath&);
   void read_pairwise(const LawPath&, const Path&, std::size_t steps);
-  void stay_inside(const LawPath&, const Path&, std::size_t steps) const;
+  bool inside_windows(const LawPath&, const Path&, std::size_t steps) const;
 
   const System& system_;
   const Schedule& schedule_;

@@ -3,18 +3,17 @@
 namespace mckean {
 namespace {
 
-std::vector<const double*> row(std::size_t at, const Columns& first, const Columns& second) {
+std::vector<const double*> all(const Columns& first, const Columns& second) {
   std::vector<const double*> out;
-  for (const Columns* columns : {&first, &second})
-    for (std::size_t c = 0; c < columns->count(); ++c) out.push_back((*columns)[c] + at);
+  first.append_to(out);
+  second.append_to(out);
   return out;
 }
 
 // The sums of a program over all points of a law.
 void add_up(Frame& frame, const GridDensity& law) {
   frame.clear_sums();
-  for (std::size_t at = 0; at < law.points; at += kBlock)
-    frame.run(row(at, law.x, law.mass), {}, std::min(kBlock, law.points - at));
+  frame.over(law.points, all(law.x, law.mass), {});
 }
 }  // namespace
 
@@ -52,12 +51,10 @@ Fields FieldReader::fields(const GridDensity& density, const GridDensity& law, s
   std::vector<double> uniforms{step.t, step.flow, step.root()};
   uniforms.insert(uniforms.end(), moments.begin(), moments.end());
   step_.set_uniforms(uniforms);
-  std::vector<double*> to(out.mean.count() + 1);
-  for (std::size_t at = 0; at < density.points; at += kBlock) {
-    for (std::size_t c = 0; c < out.mean.count(); ++c) to[c] = out.mean[c] + at;
-    to.back() = out.sd[0] + at;
-    step_.run(row(at, density.x, xi), to, std::min(kBlock, density.points - at));
-  }
+  std::vector<double*> to;
+  out.mean.append_to(to);
+  out.sd.append_to(to);
+  step_.over(density.points, all(density.x, xi), to);
   return out;
 }
 }  // namespace mckean

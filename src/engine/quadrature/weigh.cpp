@@ -83,14 +83,12 @@ Weigher::Weigher(const Model& model, const Formulas& formulas, std::span<const d
 Columns Weigher::log_density(const GridDensity& density, double t, std::span<const double> values) {
   const std::size_t width = density.mass.count() + 1;
   Columns sum(width, density.points), one(width, density.points);
-  std::vector<double*> out(width);
+  std::vector<double*> out;
+  one.append_to(out);
   for (std::size_t c = 0; c < values.size(); ++c) {
     if (std::isnan(values[c])) continue;
     frames_[c].set_uniforms(std::array{t, values[c]});
-    for (std::size_t at = 0; at < density.points; at += kBlock) {
-      for (std::size_t k = 0; k < width; ++k) out[k] = one[k] + at;
-      frames_[c].run(std::array{density.x[0] + at}, out, std::min(kBlock, density.points - at));
-    }
+    frames_[c].over(density.points, std::array{density.x[0]}, out);
     for (std::size_t k = 0; k < width; ++k)
       for (std::size_t i = 0; i < density.points; ++i) sum[k][i] += temper_ * one[k][i];
   }
