@@ -24,7 +24,9 @@ constexpr double kNegligible = 2e-3;                  // between two extrapolati
 constexpr double kMuch = 0.2;                         // the same, where finer levels cost too much
 constexpr double kSketchDistance = 1;                 // standard errors
 constexpr double kComparable = 3;                     // log units within which another maximum is reported
-constexpr double kElsewhere = 3;                      // standard errors from which on it is another
+constexpr double kRival = 15;                         // and on a level, since the next one may prefer it
+constexpr std::size_t kMostRivals = 5;
+constexpr double kElsewhere = 3;  // standard errors from which on it is another
 constexpr double kTolerance = 1e-4,
                  kExact = 1e-8;    // of the last step, in standard errors; of a level that is asked for
 constexpr double kBearable = 6e8;  // moves of a point and entry of its jet, in a whole fit
@@ -154,15 +156,19 @@ class ExactFit {
   void find() {
     level_ = coarse_;
     const double each = expected_ / kEvaluations;
-    found_ = exact_search(bench_, tasks_,
-                          {.level = coarse_,
-                           .evaluations = std::clamp(expected_ / 2, kLeastLooking, kMostLooking) / each,
-                           .starts = given_.search.starts,
-                           .seed = given_.seed});
-    if (found_.maxima.empty())
-      best_.problem = found_.problem;
-    else
-      best_ = found_.maxima[0];
+    const ExactSearchResult found =
+        exact_search(bench_, tasks_,
+                     {.level = coarse_,
+                      .evaluations = std::clamp(expected_ / 2, kLeastLooking, kMostLooking) / each,
+                      .starts = given_.search.starts,
+                      .seed = given_.seed});
+    if (found.maxima.empty()) {
+      best_.problem = found.problem;
+      return;
+    }
+    best_ = found.maxima[0];
+    for (std::size_t k = 1; k < std::min(found.maxima.size(), kMostRivals + 1); ++k)
+      if (found.maxima[k].loglik > best_.loglik - kRival) rivals_.push_back(found.maxima[k]);
   }
 
   // On the level that is asked for, or on finer ones until that no longer moves the maximum.
@@ -191,6 +197,7 @@ class ExactFit {
   }
 
   void to_continuous_time() {
+    top_of_level_ = best_.loglik;
     if (given_.quadrature_level || level_ == kContinuous || !best_.converged) return;
     tell(fmt::format("{}, continuous time", engine_.name()));
     const auto found =
@@ -205,12 +212,27 @@ class ExactFit {
                            {{"lower", lowest_ - 1}, {"upper", lowest_}, {"shift", found->doubt}}});
   }
 
-  // The maximum of a level from the best so far.
+  // The maximum of a level from the best so far, and from its rivals: a coarse level may prefer another.
   void climb(const std::string& name, int level) {
     tell(fmt::format("{}, level {}", engine_.name(), level));
-    best_ = tasks_.maximise(name, level, {best_.theta, {}, tolerance()}), level_ = level;
+    std::vector<ExactRequest> requests{{best_.theta, {}, tolerance()}};
+    for (const ExactMaximum& m : rivals_) requests.push_back({m.theta, {}, tolerance()});
+    std::vector<ExactMaximum> found = tasks_.maximise(name, level, requests);
+    std::erase_if(found, [](const ExactMaximum& m) { return !m.found(); });
+    std::ranges::stable_sort(found, [](const ExactMaximum& a, const ExactMaximum& b) { return a.loglik > b.loglik; });
+    level_ = level;
+    best_ = found.empty() ? ExactMaximum{} : found[0];
+    rivals_.clear();
+    for (const ExactMaximum& m : found)
+      if (m.converged && m.loglik > best_.loglik - kRival && distance(m.theta) > kElsewhere && !among_rivals(m))
+        rivals_.push_back(m);
     held_ = best_.at_bound;
     if (level_ <= kSketch || !sketch_.found()) sketch_ = best_, sketch_level_ = level_;
+  }
+
+  bool among_rivals(const ExactMaximum& m) const {
+    return std::ranges::any_of(rivals_,
+                               [&](const ExactMaximum& known) { return std::abs(known.loglik - m.loglik) < 1e-3; });
   }
 
   // In standard errors: the length of Newton's step on another level.
@@ -226,23 +248,15 @@ class ExactFit {
     return std::sqrt(std::max(0.0, gradient.dot(pseudo_inverse(information) * gradient)));
   }
 
-  // Others that were found on the coarse level, refined.
+  // The rivals that are left, of the last level.
   void report_maxima(FitResult& out) {
     out.maxima.push_back({best_.theta, best_.loglik});
-    std::vector<ExactRequest> requests;
-    for (const ExactMaximum& m : found_.maxima)
-      if (m.converged && m.loglik > found_.maxima[0].loglik - 2 * kComparable && distance(m.theta) > kElsewhere)
-        requests.push_back({m.theta});
-    if (requests.empty()) return;
-    for (const ExactMaximum& m : tasks_.maximise("elsewhere", level_, requests)) {
-      if (!m.found() || !m.converged || m.loglik < best_.loglik - kComparable || distance(m.theta) < kElsewhere)
-        continue;
-      if (std::ranges::any_of(out.maxima,
-                              [&](const LocalMaximum& known) { return std::abs(known.loglik - m.loglik) < 1e-6; }))
-        continue;
-      out.maxima.push_back({m.theta, m.loglik});
+    for (const ExactMaximum& m : rivals_) {
+      const double loglik = best_.loglik + m.loglik - top_of_level_;
+      if (loglik < best_.loglik - kComparable || distance(m.theta) < kElsewhere) continue;
+      out.maxima.push_back({m.theta, loglik});
       out.findings.push_back(
-          {Finding::Code::another_maximum, {{"place", to_text(model().parameters(), m.theta)}, {"loglik", m.loglik}}});
+          {Finding::Code::another_maximum, {{"place", to_text(model().parameters(), m.theta)}, {"loglik", loglik}}});
     }
   }
 
@@ -281,7 +295,8 @@ class ExactFit {
   const Engine& engine_;
   const FitPlan& given_;
   ExactTasks tasks_;
-  ExactSearchResult found_;  // on the coarse level
+  std::vector<ExactMaximum> rivals_;  // of the best, on the last level
+  double top_of_level_ = 0;           // the best there
   ExactMaximum best_;
   std::vector<std::size_t> held_;  // at their bounds
   int level_ = 0, coarse_ = kCoarse;

@@ -14,11 +14,11 @@ namespace {
 
 using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
-constexpr double kSpread = 5;      // factor by which a start may be off
-constexpr int kMostRounds = 4;     // of scans
-constexpr double kHigher = 0.05;   // log units that make a maximum higher than another
-constexpr double kSame = 0.1;      // standard errors within which two maxima are one
-constexpr double kComparable = 6;  // log units below the best at which a maximum is worth a visit
+constexpr double kSpread = 5;       // factor by which a start may be off
+constexpr int kMostRounds = 4;      // of scans
+constexpr double kHigher = 0.05;    // log units that make a maximum higher than another
+constexpr double kSame = 0.1;       // standard errors within which two maxima are one
+constexpr double kComparable = 15;  // log units below the best at which a maximum is worth a visit: levels differ
 constexpr std::size_t kChunks = 8;
 
 bool between(const Parameter& p) { return std::isfinite(p.lower) && std::isfinite(p.upper); }
@@ -44,7 +44,7 @@ class Search {
   double share(double part, double least, double most) const {
     return std::clamp(part * options_.evaluations, least, most);
   }
-  std::size_t visits() const { return static_cast<std::size_t>(share(0.02, 1, 6)); }
+  std::size_t visits() const { return static_cast<std::size_t>(share(0.06, 2, 8)); }
 
   Request request(std::stop_token stop) const { return tasks_.at(options_.level, std::move(stop)); }
 
@@ -139,7 +139,7 @@ class Search {
     const double each = 0.5 / static_cast<double>(lines.size());
     for (LineScan& line : lines) {
       line.first = static_cast<std::size_t>(share(each, 5, 24));
-      line.most = static_cast<std::size_t>(share(10 * each, 10, 200));
+      line.most = static_cast<std::size_t>(share(40 * each, 10, 400));
     }
     std::vector<Task> tasks;
     for (std::uint32_t k = 0; k < lines.size(); ++k)

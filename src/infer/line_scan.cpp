@@ -10,10 +10,11 @@ namespace {
 
 using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
-constexpr double kReach = 8;      // factor, where a parameter has one bound
-constexpr double kWidth = 3;      // sizes to either side, where it has none
-constexpr double kSurprise = 1;   // log units between a value and what its neighbours predict
-constexpr double kHopeless = 30;  // log units below the best at which nobody looks between neighbours
+constexpr double kReach = 8;       // factor, where a parameter has one bound
+constexpr double kWidth = 3;       // sizes to either side, where it has none
+constexpr double kSurprise = 0.3;  // log units between a value and what its neighbours predict
+constexpr double kBreak = 2;       // and between a promise and the mean of theirs
+constexpr double kHopeless = 30;   // log units below the best at which nobody looks between neighbours
 constexpr std::size_t kVisited = 6;
 
 bool has_lower(const Parameter& p) { return std::isfinite(p.lower); }
@@ -74,7 +75,7 @@ class Scan {
     return Point{x, v->loglik, gradient(static_cast<Index>(line_.parameter)), {theta, v->loglik + model.gain(step)}};
   }
 
-  // Steps of all parameters but one, within their bounds, that at most double them.
+  // Steps of all parameters but one that at most double them, and stay away from their bounds.
   StepBox others(const std::vector<double>& theta) const {
     const auto n = static_cast<Index>(theta.size());
     StepBox out{VectorXd::Zero(n), VectorXd::Zero(n)};
@@ -83,19 +84,18 @@ class Scan {
       const auto i = static_cast<Index>(q);
       const Parameter& p = engine_.parameters()[q];
       const double size = extent(p, theta[q]);
-      out.lower(i) = std::max(0.99 * (p.lower - theta[q]), -size);
-      out.upper(i) = std::min(0.99 * (p.upper - theta[q]), size);
+      out.lower(i) = std::max(0.7 * (p.lower - theta[q]), -size);
+      out.upper(i) = std::min(0.7 * (p.upper - theta[q]), size);
     }
     return out;
   }
 
-  // Looks between neighbours, the most promising first, until the cubics through them predict what is found.
+  // Looks between neighbours, the farthest apart first, until the cubics through them predict what is found.
   void refine() {
     while (points_.size() < line_.most) {
       std::size_t where = points_.size();
       for (std::size_t k = 0; k + 1 < points_.size(); ++k)
-        if (!points_[k].settled && promise(k) > best_ - kHopeless &&
-            (where == points_.size() || promise(k) > promise(where)))
+        if (!points_[k].settled && promise(k) > best_ - kHopeless && (where == points_.size() || gap(k) > gap(where)))
           where = k;
       if (where == points_.size()) return;
       Point& a = points_[where];
@@ -104,28 +104,48 @@ class Scan {
       a.settled = true;
       if (!middle) continue;
       const double predicted = (a.loglik + b.loglik) / 2 + (b.x - a.x) * (a.slope - b.slope) / 8;
-      const bool surprise = std::abs(middle->loglik - predicted) > kSurprise;
+      const double promised = (a.promise.loglik + b.promise.loglik) / 2;
+      const bool surprise =
+          std::abs(middle->loglik - predicted) > kSurprise || std::abs(middle->promise.loglik - promised) > kBreak;
       a.settled = !surprise;
       points_.insert(points_.begin() + static_cast<std::ptrdiff_t>(where) + 1, *middle);
       points_[where + 1].settled = !surprise;
     }
   }
+  double gap(std::size_t k) const { return points_[k + 1].x - points_[k].x; }
   double promise(std::size_t k) const { return std::max(points_[k].promise.loglik, points_[k + 1].promise.loglik); }
 
-  // The values at the places that promise most.
+  // The values at the places that promise most, each more than its neighbours.
   void visit() {
     std::vector<Candidate> promises;
-    for (const Point& p : points_) promises.push_back(p.promise);
+    for (std::size_t k = 0; k < points_.size(); ++k) {
+      const double here = points_[k].promise.loglik;
+      if ((k == 0 || here >= points_[k - 1].promise.loglik) &&
+          (k + 1 == points_.size() || here >= points_[k + 1].promise.loglik))
+        promises.push_back(points_[k].promise);
+    }
     sort_best_first(promises);
     promises.resize(std::min(promises.size(), std::max(kVisited, points_.size() / 8)));
-    for (const Candidate& promise : promises) {
-      const Outcome v = engine_.at(promise.theta, Order::value, {}, request_);
-      if (!v || !std::isfinite(v->loglik)) continue;
-      out_.work += v->work;
-      out_.best.push_back({promise.theta, v->loglik});
-    }
+    for (const Candidate& promise : promises)
+      if (auto best = best_towards(promise.theta)) out_.best.push_back(*best);
     sort_best_first(out_.best);
     out_.best.resize(std::min(out_.best.size(), line_.kept));
+  }
+
+  // The whole step, or a part of it.
+  std::optional<Candidate> best_towards(const std::vector<double>& theta) {
+    std::optional<Candidate> out;
+    for (const double share : {1.0, 0.3, 0.0}) {
+      Candidate there{line_.through};
+      for (std::size_t q = 0; q < theta.size(); ++q)
+        there.theta[q] = q == line_.parameter ? theta[q] : std::lerp(there.theta[q], theta[q], share);
+      const Outcome v = engine_.at(there.theta, Order::value, {}, request_);
+      if (!v || !std::isfinite(v->loglik)) continue;
+      out_.work += v->work;
+      there.loglik = v->loglik;
+      if (!out || there.loglik > out->loglik) out = there;
+    }
+    return out;
   }
 
   const Engine& engine_;

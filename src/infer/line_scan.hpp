@@ -27,7 +27,7 @@ struct LineScan {
   std::size_t parameter = 0;    // which moves
   std::size_t first = 8;        // points
   std::size_t most = 16;        // with those between neighbours that do not predict what lies between them
-  std::size_t kept = 2;         // candidates
+  std::size_t kept = 6;         // candidates
 };
 
 // At each point the parabola there tells where the other parameters go, which is exact where they enter linearly; the

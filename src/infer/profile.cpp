@@ -136,9 +136,8 @@ class Profiler {
       const double start = model().parameters()[p].start;
       inside[p] += kOffBound * (start == inside[p] ? 1 : start - inside[p]);
     }
-    Peak peak{unconstrained(model().parameters(), inside),
-              unconstrained_information(model(), inside, best.information),
-              {}};
+    Peak peak{
+        unconstrained(model().parameters(), inside), unconstrained_information(model(), inside, best.information), {}};
     if (const auto covariance = inverse_if_positive(peak.information))
       peak.std_error = std::sqrt((*covariance)(p_, p_));
     set_estimate(peak);

@@ -72,7 +72,7 @@ std::string axes(const Frame& f, const std::string& x_name, const std::string& y
 }
 }  // namespace
 
-SeriesStyle series_style(std::size_t k) { return static_cast<Look>(k % 4); }
+SeriesStyle series_style(std::size_t k) { return static_cast<SeriesStyle>(k % 4); }
 
 void Chart::see(const Points& points) {
   for (const auto& [x, y] : points) xs_.push_back(x), ys_.push_back(y);

@@ -10,7 +10,7 @@
 namespace mckean::report {
 
 // How a thing is drawn: names of classes in the style sheet. first … fourth are series, told apart by colour and dash.
-enum class Look { first, second, third, fourth, reference };
+enum class SeriesStyle { first, second, third, fourth, reference };
 SeriesStyle series_style(std::size_t k);
 
 class Chart {
