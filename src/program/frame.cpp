@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cassert>
 
 #include "program/program.hpp"
 
@@ -98,20 +99,20 @@ void Frame::execute(const std::vector<Call>& calls, std::size_t n) {
 }
 
 void Frame::run(std::span<const double* const> columns, std::span<double* const> outputs, std::size_t n) {
-  double** slot = callers_slots();
-  for (const double* c : columns) *slot++ = const_cast<double*>(c);
-  for (double* o : outputs) *slot++ = o;
-  run_block(n);
+  assert(n <= kBlock);
+  over(n, columns, outputs);
 }
 
 void Frame::over(std::size_t n, std::span<const double* const> columns, std::span<double* const> outputs) {
   over(n, columns, outputs, 0, [](std::size_t, std::size_t) -> const double* { return nullptr; });
 }
 
-void Frame::run_block(std::size_t n) {
+void Frame::connect() {
   for (const auto& gap : reads_) *gap.at = slots_[gap.slot];
   for (const auto& gap : writes_) *gap.at = slots_[gap.slot];
-  execute(block_, (n + kLanes - 1) / kLanes * kLanes);
+}
+
+void Frame::add_sums(std::size_t n) {
   for (std::size_t i = 0; i < lanes_.size(); ++i) kernels_->sum(slots_[program_->sums_[i]], n, lanes_[i].data());
 }
 

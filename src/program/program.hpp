@@ -109,7 +109,8 @@ class Frame {
   void write(Program::Slot, double*& at);
   void execute(const std::vector<Call>&, std::size_t n);
   double** callers_slots() { return slots_.data() + program_->scalars_ + program_->temporaries_; }
-  void run_block(std::size_t n);  // with the caller's columns in their slots
+  void connect();  // the caller's columns, from their slots to the calls that use them
+  void add_sums(std::size_t n);
 
   const Program* program_ = nullptr;
   const Kernels* kernels_ = nullptr;
@@ -130,7 +131,10 @@ void Frame::over(std::size_t n, std::span<const double* const> columns, std::spa
     for (const double* c : columns) *slot++ = const_cast<double*>(c) + first;  // inputs are only ever read
     for (std::size_t i = 0; i < made; ++i) *slot++ = const_cast<double*>(make(i, first));
     for (double* o : outputs) *slot++ = o + first;
-    run_block(std::min(kBlock, n - first));
+    const std::size_t count = std::min(kBlock, n - first);
+    connect();
+    execute(block_, (count + kLanes - 1) / kLanes * kLanes);
+    add_sums(count);
   }
 }
 }  // namespace mckean

@@ -3,7 +3,7 @@
 namespace mckean {
 
 Crew::Crew(std::size_t threads, const TaskFunction& function) : function_(function) {
-  for (std::size_t k = 0; k < threads; ++k) threads_.emplace_back([this] { work(); });
+  for (std::size_t k = 0; k < threads; ++k) threads_.emplace_back(&Crew::work, this);
 }
 
 Crew::~Crew() {

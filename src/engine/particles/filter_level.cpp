@@ -34,7 +34,9 @@ void FilterLevel::begin(std::size_t series, const Stream& start, const Path* ref
   fill_start(system_.model(), kernels_, options_.precision, start, static_cast<std::uint32_t>(series), particles(),
              x_[0]);
   proposal_->begin(series);
-  if (proposal_->weighs()) carried_ = AlignedBuffer(padded(particles()));
+  if (!proposal_->weighs()) return;
+  carried_ = AlignedBuffer(padded(particles()));
+  std::fill_n(w_.data(), w_.size(), 0.0);
 }
 
 void FilterLevel::place_reference(std::size_t point) {
