@@ -8,6 +8,7 @@
 #include "infer/checks.hpp"
 #include "infer/exact_interval.hpp"
 #include "infer/extrapolate.hpp"
+#include "infer/richardson.hpp"
 #include "infer/search/explore.hpp"
 #include "model/symmetric.hpp"
 #include "model/unconstrained.hpp"
@@ -36,8 +37,11 @@ double derivatives(std::size_t parameters) { return static_cast<double>((paramet
 
 struct ValueCost {
   std::optional<double> work;  // none where there is no value
+  bool too_coarse = false;     // which a finer level may have
 };
-constexpr auto record_of(const ValueCost*) { return record("cost of a value", &ValueCost::work); }
+constexpr auto record_of(const ValueCost*) {
+  return record("cost of a value", &ValueCost::work, &ValueCost::too_coarse);
+}
 
 class ExactFit {
  public:
@@ -51,9 +55,11 @@ class ExactFit {
       coarse_ = kContinuous;
       return expected_work_here();
     }
-    const int last = given_.quadrature_level.value_or(kFirst + 1);
-    for (coarse_ = std::min(kCoarse, last); coarse_ <= last; ++coarse_)
+    int last = given_.quadrature_level.value_or(kFirst + 1);
+    for (coarse_ = std::min(kCoarse, last); coarse_ <= last; ++coarse_) {
       if (const auto work = expected_work_here()) return work;
+      if (too_coarse_ && !given_.quadrature_level) last = kHighest - kRichardsonLevels;
+    }
     return {};
   }
 
@@ -93,7 +99,8 @@ class ExactFit {
   const Model& model() const { return bench_.model(); }
 
   std::optional<double> expected_work_here() {
-    const auto cost = cost_of_value();
+    const auto [cost, too_coarse] = cost_of_value();
+    too_coarse_ = too_coarse;
     if (!cost) return {};
     tasks_.set_cost(coarse_, *cost, kBearable / (derivatives(model().parameters().size()) * 8));
     expected_ = *cost * derivatives(model().parameters().size()) * kEvaluations;
@@ -133,21 +140,20 @@ class ExactFit {
     bench_.observer.progress(p);
   }
 
-  // Of one value at the start; none where there is none.
-  std::optional<double> cost_of_value() {
+  // Of one value at the start.
+  ValueCost cost_of_value() {
     const Task task{fmt::format("quadrature cost level {}", coarse_), 0};
-    return run_records(bench_.runner, std::span(&task, 1),
-                       [&](std::size_t, std::stop_token stop) {
-                         Request r = tasks_.at(coarse_, std::move(stop));
-                         r.accepts_implausible = false;
-                         for (r.effort.temper = 1; r.effort.temper > 1e-5; r.effort.temper /= 4) {
-                           const Outcome v = engine_.at(model().start_values(), Order::value, {}, r);
-                           if (v) return ValueCost{v->work};
-                           if (v.failure().code != Failure::Code::implausible) break;
-                         }
-                         return ValueCost{};
-                       })[0]
-        .work;
+    return run_records(bench_.runner, std::span(&task, 1), [&](std::size_t, std::stop_token stop) {
+      Request r = tasks_.at(coarse_, std::move(stop));
+      r.accepts_implausible = false;
+      for (r.effort.temper = 1; r.effort.temper > 1e-5; r.effort.temper /= 4) {
+        const Outcome v = engine_.at(model().start_values(), Order::value, {}, r);
+        if (v) return ValueCost{v->work};
+        if (v.failure().code == Failure::Code::too_coarse) return ValueCost{{}, true};
+        if (v.failure().code != Failure::Code::implausible) break;
+      }
+      return ValueCost{};
+    })[0];
   }
 
   std::vector<double> start(std::size_t k) const {
@@ -165,7 +171,10 @@ class ExactFit {
     level_ = coarse_;
     std::vector<ExactRequest> requests;
     for (std::size_t k = 0; k < std::max<std::size_t>(2, given_.search.starts); ++k) requests.push_back({start(k)});
-    take(tasks_.maximise("start", coarse_, requests));
+    auto some = tasks_.maximise("start", coarse_, requests);
+    while (some[0].too_coarse && !given_.quadrature_level && coarse_ < kHighest - kRichardsonLevels)
+      some = tasks_.maximise("start", level_ = ++coarse_, requests);
+    take(some);
     if (agree()) return;
     bench_.observer.message("Newton's method does not agree from all starts: a population search");
     requests.clear();
@@ -232,7 +241,7 @@ class ExactFit {
     if (given_.quadrature_level || level_ == kContinuous || !best_.converged) return;
     tell(fmt::format("{}, continuous time", engine_.name()));
     const auto found =
-        extrapolate(tasks_, best_, {.lowest = std::max(level_ - 1, 0), .highest = kHighest, .held = held_});
+        extrapolate(tasks_, best_, {.lowest = std::max({level_ - 1, coarse_, 0}), .highest = kHighest, .held = held_});
     if (!found) {
       findings_.push_back({Finding::Code::not_extrapolated, {{"level", level_}}});
       return;
@@ -248,6 +257,7 @@ class ExactFit {
     tell(fmt::format("{}, level {}", engine_.name(), level));
     ExactMaximum at =
         tasks_.maximise(fmt::format("{} {}", name, held_.size()), level, {best_.theta, held_, tolerance()});
+    if (at.too_coarse && !given_.quadrature_level && level < kHighest) return climb(name, level + 1);
     while (at.found() && at.at_bound && held_.size() < at.theta.size()) {
       held_.push_back(*at.at_bound);
       at = tasks_.maximise(fmt::format("{} {}", name, held_.size()), level, {at.theta, held_, tolerance()});
@@ -304,7 +314,7 @@ class ExactFit {
   // Whether the fitted model predicts the data.
   void check_fit(FitResult& out) {
     AverageOptions options{.seed = given_.seed, .group = "quadrature prediction"};
-    options.request.effort.level = std::min(level_, kSketch);
+    options.request.effort.level = std::max(std::min(level_, kSketch), coarse_);
     options.request.accepts_implausible = true;
     try {
       check_predictions(bench_.problem.data(),
@@ -330,6 +340,7 @@ class ExactFit {
   ExactMaximum best_;
   std::vector<std::size_t> held_;  // at their bounds
   int level_ = 0, coarse_ = kCoarse;
+  bool too_coarse_ = false;  // that level, at the start
   bool continuous_ = false;  // extrapolated, from these levels
   int lowest_ = 0, highest_ = 0;
   ExactMaximum sketch_;  // the maximum of a level on which ends of intervals are cheap to find

@@ -24,7 +24,12 @@ constexpr double kFarthest = 1e3;                    // how far an end is sought
 constexpr int kMostDoublings = 24, kMostHalvings = 30, kMostIterations = 40;
 constexpr double kTolerance = 1e-3;  // of a maximum over the others, in standard errors
 constexpr double kNormal95 = 1.959963984540054;
+constexpr int kFinest = 8;         // level
 constexpr double kMovesOut = 0.6;  // share of the fall that is left with steps half as long
+
+// Euler's steps are too long somewhere on the way to an end, so that there is no likelihood where the diffusion has
+// one.
+struct LevelTooCoarse {};
 
 // The profile log-likelihood of one parameter to one side of the maximum, at values further and further out.
 class Side {
@@ -99,6 +104,7 @@ class Side {
     const auto at = maximise(
         engine_, start,
         {.request = request, .most_iterations = kMostIterations, .tolerance = kTolerance, .held = start_.held});
+    if (!at && at.failure().code == Failure::Code::too_coarse) throw LevelTooCoarse{};
     if (!at) return std::numeric_limits<double>::infinity();
     work_ += at->work;
     from = at->theta;
@@ -192,9 +198,25 @@ class Intervals {
     bool upper;
   };
   FoundEnd find(const End& e, const std::stop_token& stop) const {
+    for (int level = top_.sketch_level;; ++level) {
+      try {
+        if (level == top_.sketch_level) return find(e, level, top_.sketch, stop);
+        const auto top = maximise(tasks_.engine(), top_.best.theta,
+                                  {.request = tasks_.at(level, stop), .tolerance = kTolerance, .held = top_.held});
+        if (!top) return {};
+        ExactMaximum there;
+        there.theta = top->theta, there.loglik = top->loglik;
+        return find(e, level, there, stop);
+      } catch (const LevelTooCoarse&) {
+        if (level >= kFinest) return {};
+      }
+    }
+  }
+
+  FoundEnd find(const End& e, int level, const ExactMaximum& top, const std::stop_token& stop) const {
     const std::size_t p = e.parameter;
-    Side side(tasks_.engine(), tasks_.at(top_.sketch_level, stop), tasks_.at(finer_level(), stop),
-              {top_.sketch, top_.held, p, e.upper == rising(p) ? 1 : -1});
+    Side side(tasks_.engine(), tasks_.at(level, stop), tasks_.at(level == kContinuous ? level : level + 1, stop),
+              {top, top_.held, p, e.upper == rising(p) ? 1 : -1});
     std::optional<double> out;
     const double plain = std::min(kNormal95 * spread(p), side.modest());
     if (held(p)) {
@@ -225,8 +247,6 @@ class Intervals {
       (ends[i].upper ? interval.upper : interval.lower) = results[i].value;
     }
   }
-
-  int finer_level() const { return top_.sketch_level == kContinuous ? kContinuous : top_.sketch_level + 1; }
 
   void tell_bound(std::size_t p) {
     const bool low = at_lower(p);

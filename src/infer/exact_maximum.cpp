@@ -15,6 +15,7 @@ ExactMaximum described(const Result<Maximum>& found) {
   ExactMaximum out;
   if (!found) {
     out.problem = found.failure().message;
+    out.too_coarse = found.failure().code == Failure::Code::too_coarse;
     return out;
   }
   out.theta = found->theta, out.loglik = found->loglik, out.information = found->information;

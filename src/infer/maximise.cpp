@@ -19,6 +19,7 @@ using Eigen::VectorXd;
 constexpr double kFlat = 1e-9;  // eigenvalues of the scaled information below this share of the largest are taken for 0
 constexpr double kLeastTemper = 1e-5;
 constexpr int kTemperedSteps = 20;
+constexpr int kMostRefusals = 5;  // halvings of a step after which steps of Euler that are too long are in the way
 
 // The quadratic model around a point: −D H D = V Λ Vᵀ with D such that its diagonal is ±1.
 class Quadratic {
@@ -82,6 +83,7 @@ class Newton {
     best_.message.clear();
     if (const auto failed = begin(u)) return *failed;
     while (!finished(Quadratic(here_)) && climb(Quadratic(here_).step())) ++best_.iterations;
+    if (pinned_) return *pinned_;
     best_.theta = here_.theta;
     best_.loglik = here_.loglik;
     best_.information = here_.information;
@@ -148,6 +150,10 @@ class Newton {
     const double noise = 1e-11 * (1 + std::abs(here_.loglik));
     for (int halving = 0; halving < 50; ++halving, step *= 0.5) {
       const auto there = evaluate(here_.u + step);
+      if (!there && there.failure().code == Failure::Code::too_coarse && halving == kMostRefusals) {
+        pinned_ = there.failure();
+        return false;
+      }
       const double promised = 1e-4 * here_.gradient.dot(step);
       if (!there || there->loglik < here_.loglik + promised - noise) continue;
       here_ = *there;
@@ -201,6 +207,7 @@ class Newton {
   double temper_ = 1;
   UnconstrainedPoint here_;
   Maximum best_;
+  std::optional<Failure> pinned_;  // why no step leads on: this level has no likelihood there
 };
 }  // namespace
 

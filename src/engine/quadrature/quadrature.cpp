@@ -53,7 +53,7 @@ class Moving {
         formulas_(formulas),
         schedule_(schedule),
         theta_(theta),
-        transport_(accuracy),
+        transport_(formulas, accuracy),
         reader_(formulas, theta),
         weigher_(model, formulas, theta, temper),
         log_value_(jet_size(formulas.all())),
@@ -73,6 +73,13 @@ class Moving {
           "smallest noise of a step or the sharpest observation, or the dynamics explode; use particles instead "
           "(--estimator stratified in a fit, scores in a profile), or raise the level",
           model_.name(), schedule_.grid.time[now_], schedule_.grid.level, to_text(model_.parameters(), theta_)));
+    } catch (const NoiseVanishes& n) {
+      throw StepsTooLong(fmt::format(
+          "model '{}': by t = {:.6g} a step of level {} takes {:.2g} of the mass of {} beyond {:.4g}, where its noise "
+          "vanishes, which the diffusion itself never passes, with {}; raise the level, which makes steps shorter, or "
+          "ask for continuous time",
+          model_.name(), schedule_.grid.time[now_], schedule_.grid.level, n.share, model_.components()[0].name, n.at,
+          to_text(model_.parameters(), theta_)));
     }
     for (const double v : log_value_)
       if (!std::isfinite(v)) overflow("the derivatives of densities");
@@ -114,7 +121,7 @@ class Moving {
 
   template <class Move>
   void begin(std::size_t s, Move&& move_to) {
-    filters_.push_back({s, 0, Body{point_mass(0, 0), std::nullopt}, 0, {}});
+    filters_.push_back({s, 0, Body{transport_.point(model_.components()[0].start, 0), std::nullopt}, 0, {}});
     move(filters_.back(), 0, move_to);
   }
 

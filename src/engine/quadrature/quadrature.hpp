@@ -29,6 +29,11 @@ struct TooMuchWork : NumericalError {
   using NumericalError::NumericalError;
 };
 
+// Euler's steps are so long that they pass a zero of the noise.
+struct StepsTooLong : NumericalError {
+  using NumericalError::NumericalError;
+};
+
 // A pure function of θ; one object serves many threads.
 class Quadrature {
  public:

@@ -83,6 +83,8 @@ Outcome QuadratureEngine::evaluate(const Law& law, Order order, Draw, const Requ
     return out;
   } catch (const TooMuchWork& e) {
     return Failure{Failure::Code::too_much_work, e.what()};
+  } catch (const StepsTooLong& e) {
+    return Failure{Failure::Code::too_coarse, e.what()};
   } catch (const NumericalError& e) {
     return Failure{Failure::Code::undefined, e.what()};
   }
