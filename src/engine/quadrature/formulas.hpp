@@ -33,6 +33,9 @@ struct Formulas {
   // As `measure`, for pairwise interactions felt at one point. columns: x', jet of mass | uniforms: t, x | sums: jets
   // of ξ
   std::optional<Program> pair;
+  // Where all pairwise kernels depend on d = x − x' alone. columns: d | uniforms: t | outputs: their jets
+  std::optional<Program> difference;
+  std::vector<bool> difference_is_zero;  // of each output
   // Of each observed column. columns: x | uniforms: t, y | outputs: jet of log G, ∂²log G/∂z², dz = dx/s
   std::vector<Program> observe;
 };

@@ -111,7 +111,8 @@ Body Transport::step(const Body& from, const Arrival& arrival) {
   double next = arrival.observe ? from.observation : 0;
   if (arrival.fields) next += from.kernel * std::max(1.0, from.variance / arrival.next_variance);
   for (int attempt = 1;; ++attempt) {
-    const double h = grid_step(sharpness + next, accuracy_.resolution);
+    double h = grid_step(sharpness + next, accuracy_.resolution);
+    if (arrival.lattice > 0) h = arrival.lattice / std::ceil(arrival.lattice / h);
     const auto [lo, points, targets] = coordinate_.plain()
                                            ? reach(from.density, *from.fields, accuracy_.cut, h)
                                            : mapped_reach(from.density, *from.fields, accuracy_.cut, h, coordinate_);

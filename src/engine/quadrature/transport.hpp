@@ -38,6 +38,7 @@ struct Arrival {
   double next_variance;
   std::function<Columns(GridDensity&)> observe;  // returns −∂²log G/∂z² at every point
   std::function<Fields(GridDensity&)> fields;
+  double lattice = 0;  // of which the grid's step must be a whole fraction; 0: any
 };
 
 // A million points do not hold the density, or a step would take too much work.
