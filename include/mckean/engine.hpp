@@ -65,7 +65,8 @@ using States = std::vector<std::vector<std::vector<Smoothed>>>;  // series by se
 
 // There is no likelihood at θ: an infinite potential with a reason, not an exception.
 struct Failure {
-  enum class Code { undefined, implausible, too_much_work } code = Code::undefined;
+  // too_coarse: Euler's steps are too long at this level; a finer one may have a likelihood.
+  enum class Code { undefined, implausible, too_much_work, too_coarse } code = Code::undefined;
   std::string message;
 };
 

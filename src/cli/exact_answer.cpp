@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/running.hpp"
+#include "infer/richardson.hpp"
 #include "mckean/error.hpp"
 #include "mckean/likelihood.hpp"
 
@@ -43,6 +44,28 @@ ContinuousValue value_of(const Engine& engine, const Problem& problem, const Arg
   if (!found) throw NumericalError(found.failure().message);
   return {*found, {}};
 }
+
+// At one level, or extrapolated from several as their likelihoods are.
+States states_of(const Engine& engine, const Problem& problem, const std::vector<int>& levels) {
+  States out;
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    const Request request{.effort = {.level = levels[l]}};
+    const auto law = engine.law(problem.model().start_values(), {}, request);
+    if (!law) throw NumericalError(law.failure().message);
+    const auto found = engine.states(**law, request);
+    if (!*found) throw NumericalError(found->failure().message);
+    const double weight = levels.size() == 1 ? 1 : kRichardson[l];
+    if (l == 0) out = **found;
+    for (std::size_t s = 0; s < out.size(); ++s)
+      for (std::size_t c = 0; c < out[s].size(); ++c)
+        for (std::size_t row = 0; row < out[s][c].size(); ++row)
+          for (double Smoothed::*v : {&Smoothed::mean, &Smoothed::sd, &Smoothed::q05, &Smoothed::q50, &Smoothed::q95}) {
+            const double here = weight * ((**found)[s][c][row].*v);
+            out[s][c][row].*v = l == 0 ? here : out[s][c][row].*v + here;
+          }
+  }
+  return out;
+}
 }  // namespace
 
 std::string ExactAnswer::steps() const {
@@ -68,12 +91,8 @@ std::optional<ExactAnswer> exact_answer(const Arguments& o, const Problem& probl
   try {
     out.value = without_store(world, o, [&](Run& run) { return value_of(*engine, problem, o, order, run); });
     if (wanted != Wanted::states) return out;
-    const int finest = out.value.levels.empty() ? kContinuous : out.value.levels.back();
-    const Request request{.effort = {.level = out.level.value_or(finest)}};
-    const auto law = engine->law(problem.model().start_values(), {}, request);
-    const auto states = engine->states(**law, request);
-    if (!*states) throw NumericalError(states->failure().message);
-    out.states = **states;
+    const std::vector<int> levels = out.level ? std::vector{*out.level} : out.value.levels;
+    out.states = states_of(*engine, problem, levels.empty() ? std::vector{kContinuous} : levels);
     return out;
   } catch (const NumericalError&) {
     if (o.engine != "auto") throw;

@@ -15,10 +15,11 @@ constexpr double kNegligible = 1e-3;  // change of the log-likelihood, and of a 
 struct LevelValue {
   double loglik = 0, work = 0;
   std::vector<double> gradient, information;
+  std::string too_coarse;  // why its steps are too long; empty where they are not
 };
 constexpr auto record_of(const LevelValue*) {
   return record("value of a level", &LevelValue::loglik, &LevelValue::work, &LevelValue::gradient,
-                &LevelValue::information);
+                &LevelValue::information, &LevelValue::too_coarse);
 }
 
 // Of a score, its standard deviation is the root of the information.
@@ -31,44 +32,70 @@ bool agree(const Evaluation& a, const Evaluation& b) {
   }
   return true;
 }
+
+// Values on finer and finer levels.
+class Levels {
+ public:
+  Levels(const Engine& engine, std::span<const double> theta, Order order, TaskRunner& runner)
+      : engine_(engine), theta_(theta), order_(order), runner_(runner) {}
+
+  // The dearest first. Only levels finer than all that are too coarse are kept.
+  void take(const std::vector<int>& levels) {
+    std::vector<Task> tasks;
+    for (const int level : levels) tasks.push_back({"continuous", static_cast<std::uint32_t>(level + 1)});
+    const auto values = run_records(runner_, tasks, [&](std::size_t i, std::stop_token stop) {
+      const Outcome v = engine_.at(theta_, order_, {}, {.effort = {.level = levels[i]}, .stop = std::move(stop)});
+      if (v) return LevelValue{v->loglik, v->work, v->gradient, v->information, {}};
+      if (v.failure().code != Failure::Code::too_coarse) throw NumericalError(v.failure().message);
+      return LevelValue{.gradient = {}, .information = {}, .too_coarse = v.failure().message};
+    });
+    for (std::size_t i = levels.size(); i-- > 0;) {
+      work_ += values[i].work;
+      if (!values[i].too_coarse.empty()) {
+        problem_ = values[i].too_coarse;
+        known_.clear();
+        continue;
+      }
+      known_.emplace_back();
+      known_.back().loglik = values[i].loglik, known_.back().gradient = values[i].gradient;
+      known_.back().information = values[i].information;
+    }
+  }
+
+  const std::vector<Evaluation>& known() const { return known_; }  // of successive levels, the finest last
+  const std::string& problem() const { return problem_; }
+  double work() const { return work_; }
+
+ private:
+  const Engine& engine_;
+  std::span<const double> theta_;
+  Order order_;
+  TaskRunner& runner_;
+  std::vector<Evaluation> known_;
+  std::string problem_;
+  double work_ = 0;
+};
 }  // namespace
 
 ContinuousValue in_continuous_time(const Engine& engine, std::span<const double> theta, Order order,
                                    TaskRunner& runner) {
-  double work = 0;
-  // On several levels, the dearest first.
-  const auto at = [&](const std::vector<int>& levels) {
-    std::vector<Task> tasks;
-    for (const int level : levels) tasks.push_back({"continuous", static_cast<std::uint32_t>(level + 1)});
-    const auto values = run_records(runner, tasks, [&](std::size_t i, std::stop_token stop) {
-      const Outcome v = engine.at(theta, order, {}, {.effort = {.level = levels[i]}, .stop = std::move(stop)});
-      if (!v) throw NumericalError(v.failure().message);
-      return LevelValue{v->loglik, v->work, v->gradient, v->information};
-    });
-    std::vector<Evaluation> out(levels.size());
-    for (std::size_t i = 0; i < levels.size(); ++i) {
-      out[i].loglik = values[i].loglik, out[i].gradient = values[i].gradient;
-      out[i].information = values[i].information;
-      work += values[i].work;
-    }
-    return out;
-  };
+  Levels levels(engine, theta, order, runner);
   if (engine.continuous()) {
-    ContinuousValue out{at({kContinuous})[0], {}};
-    out.evaluation.work = work;
+    levels.take({kContinuous});
+    ContinuousValue out{levels.known()[0], {}};
+    out.evaluation.work = levels.work();
     return out;
   }
-  const auto first = at({kCoarse + 2, kCoarse + 1, kCoarse});
-  std::vector<Evaluation> known{first[2], first[1], first[0]};
-  Evaluation before = richardson(known);
-  for (int level = kCoarse + 3; level <= kFinest; ++level) {
-    known.erase(known.begin());
-    known.push_back(at({level})[0]);
-    Evaluation now = richardson(known);
-    now.work = work;
-    if (agree(before, now) || level == kFinest) return {now, {level - 2, level - 1, level}};
-    before = std::move(now);
+  levels.take({kCoarse + 2, kCoarse + 1, kCoarse});
+  std::optional<Evaluation> before;
+  for (int level = kCoarse + 2;; levels.take({++level})) {
+    if (levels.known().size() >= kRichardsonLevels) {
+      Evaluation now = richardson(std::span(levels.known()).last<kRichardsonLevels>());
+      now.work = levels.work();
+      if (before && (agree(*before, now) || level == kFinest)) return {now, {level - 2, level - 1, level}};
+      before = std::move(now);
+    }
+    if (level == kFinest) throw NumericalError(levels.problem());
   }
-  throw NumericalError("levels could not be extrapolated");
 }
 }  // namespace mckean

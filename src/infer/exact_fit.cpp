@@ -9,6 +9,7 @@
 #include "infer/exact_interval.hpp"
 #include "infer/exact_search.hpp"
 #include "infer/extrapolate.hpp"
+#include "infer/richardson.hpp"
 #include "infer/search/evaluation.hpp"
 #include "model/symmetric.hpp"
 
@@ -39,8 +40,11 @@ double derivatives(std::size_t parameters) { return static_cast<double>((paramet
 
 struct ValueCost {
   std::optional<double> work;  // none where there is no value
+  bool too_coarse = false;     // which a finer level may have
 };
-constexpr auto record_of(const ValueCost*) { return record("cost of a value", &ValueCost::work); }
+constexpr auto record_of(const ValueCost*) {
+  return record("cost of a value", &ValueCost::work, &ValueCost::too_coarse);
+}
 
 class ExactFit {
  public:
@@ -54,9 +58,11 @@ class ExactFit {
       coarse_ = kContinuous;
       return expected_work_here();
     }
-    const int last = given_.quadrature_level.value_or(kFirst + 1);
-    for (coarse_ = std::min(kCoarse, last); coarse_ <= last; ++coarse_)
+    int last = given_.quadrature_level.value_or(kFirst + 1);
+    for (coarse_ = std::min(kCoarse, last); coarse_ <= last; ++coarse_) {
       if (const auto work = expected_work_here()) return work;
+      if (too_coarse_ && !given_.quadrature_level) last = kHighest - kRichardsonLevels;
+    }
     return {};
   }
 
@@ -96,7 +102,8 @@ class ExactFit {
   const Model& model() const { return bench_.model(); }
 
   std::optional<double> expected_work_here() {
-    const auto cost = cost_of_value();
+    const auto [cost, too_coarse] = cost_of_value();
+    too_coarse_ = too_coarse;
     if (!cost) return {};
     tasks_.set_cost(coarse_, *cost, kBearable / (derivatives(model().parameters().size()) * 8));
     expected_ = *cost * derivatives(model().parameters().size()) * kEvaluations;
@@ -136,32 +143,34 @@ class ExactFit {
     bench_.observer.progress(p);
   }
 
-  // Of one value at the start; none where there is none.
-  std::optional<double> cost_of_value() {
+  // Of one value at the start.
+  ValueCost cost_of_value() {
     const Task task{fmt::format("quadrature cost level {}", coarse_), 0};
-    return run_records(bench_.runner, std::span(&task, 1),
-                       [&](std::size_t, std::stop_token stop) {
-                         Request r = tasks_.at(coarse_, std::move(stop));
-                         r.accepts_implausible = false;
-                         for (r.effort.temper = 1; r.effort.temper > 1e-5; r.effort.temper /= 4) {
-                           const Outcome v = engine_.at(model().start_values(), Order::value, {}, r);
-                           if (v) return ValueCost{v->work};
-                           if (v.failure().code != Failure::Code::implausible) break;
-                         }
-                         return ValueCost{};
-                       })[0]
-        .work;
+    return run_records(bench_.runner, std::span(&task, 1), [&](std::size_t, std::stop_token stop) {
+      Request r = tasks_.at(coarse_, std::move(stop));
+      r.accepts_implausible = false;
+      for (r.effort.temper = 1; r.effort.temper > 1e-5; r.effort.temper /= 4) {
+        const Outcome v = engine_.at(model().start_values(), Order::value, {}, r);
+        if (v) return ValueCost{v->work};
+        if (v.failure().code == Failure::Code::too_coarse) return ValueCost{{}, true};
+        if (v.failure().code != Failure::Code::implausible) break;
+      }
+      return ValueCost{};
+    })[0];
   }
 
   void find() {
     level_ = coarse_;
-    const double each = expected_ / kEvaluations;
-    const ExactSearchResult found =
-        exact_search(bench_, tasks_,
-                     {.level = coarse_,
-                      .evaluations = std::clamp(expected_ / 2, kLeastLooking, kMostLooking) / each,
-                      .starts = given_.search.starts,
-                      .seed = given_.seed});
+    ExactSearchOptions options{
+        .level = coarse_,
+        .evaluations = std::clamp(expected_ / 2, kLeastLooking, kMostLooking) * kEvaluations / expected_,
+        .starts = given_.search.starts,
+        .seed = given_.seed};
+    ExactSearchResult found = exact_search(bench_, tasks_, options);
+    while (found.too_coarse && !given_.quadrature_level && coarse_ < kHighest - kRichardsonLevels) {
+      options.level = level_ = ++coarse_;
+      found = exact_search(bench_, tasks_, options);
+    }
     if (found.maxima.empty()) {
       best_.problem = found.problem;
       return;
@@ -201,7 +210,7 @@ class ExactFit {
     if (given_.quadrature_level || level_ == kContinuous || !best_.converged) return;
     tell(fmt::format("{}, continuous time", engine_.name()));
     const auto found =
-        extrapolate(tasks_, best_, {.lowest = std::max(level_ - 1, 0), .highest = kHighest, .held = held_});
+        extrapolate(tasks_, best_, {.lowest = std::max({level_ - 1, coarse_, 0}), .highest = kHighest, .held = held_});
     if (!found) {
       findings_.push_back({Finding::Code::not_extrapolated, {{"level", level_}}});
       return;
@@ -218,6 +227,7 @@ class ExactFit {
     std::vector<ExactRequest> requests{{best_.theta, {}, tolerance()}};
     for (const ExactMaximum& m : rivals_) requests.push_back({m.theta, {}, tolerance()});
     std::vector<ExactMaximum> found = tasks_.maximise(name, level, requests);
+    if (found[0].too_coarse && !given_.quadrature_level && level < kHighest) return climb(name, level + 1);
     std::erase_if(found, [](const ExactMaximum& m) { return !m.found(); });
     std::ranges::stable_sort(found, [](const ExactMaximum& a, const ExactMaximum& b) { return a.loglik > b.loglik; });
     level_ = level;
@@ -274,7 +284,7 @@ class ExactFit {
   // Whether the fitted model predicts the data.
   void check_fit(FitResult& out) {
     AverageOptions options{.seed = given_.seed, .group = "quadrature prediction"};
-    options.request.effort.level = std::min(level_, kSketch);
+    options.request.effort.level = std::max(std::min(level_, kSketch), coarse_);
     options.request.accepts_implausible = true;
     try {
       check_predictions(bench_.problem.data(),
@@ -300,6 +310,7 @@ class ExactFit {
   ExactMaximum best_;
   std::vector<std::size_t> held_;  // at their bounds
   int level_ = 0, coarse_ = kCoarse;
+  bool too_coarse_ = false;  // that level, at the start
   bool continuous_ = false;  // extrapolated, from these levels
   int lowest_ = 0, highest_ = 0;
   ExactMaximum sketch_;  // the maximum of a level on which ends of intervals are cheap to find

@@ -17,6 +17,8 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr double kOneSided = 2.705543454095404 / 2;  // fall at the end of a one-sided interval
 constexpr double kParabola = 3;                      // times the half-width that a standard error may suggest
+constexpr int kFinest = 8;                           // level
+constexpr double kTolerance = 1e-3;                  // of a maximum on another level, in standard errors
 constexpr double kNormal95 = 1.959963984540054;
 
 // The covariance of the parameters that are not held; none where the information is not positive definite.
@@ -88,17 +90,31 @@ class Intervals {
     bool upper;
   };
   FoundEnd find(const End& e, const std::stop_token& stop) const {
+    for (int level = top_.sketch_level;; ++level) {
+      try {
+        if (level == top_.sketch_level) return find(e, level, top_.sketch, stop);
+        const auto top =
+            maximise(tasks_.engine(), top_.best.theta, {.request = tasks_.at(level, stop), .tolerance = kTolerance});
+        if (!top) return {};
+        return find(e, level, described(top), stop);
+      } catch (const LevelTooCoarse&) {
+        if (level >= kFinest) return {};
+      }
+    }
+  }
+
+  FoundEnd find(const End& e, int level, const ExactMaximum& top, const std::stop_token& stop) const {
     const std::size_t p = e.parameter;
-    ProfileEnd end(tasks_.engine(), tasks_.at(top_.sketch_level, stop), tasks_.at(finer_level(), stop),
-                   {top_.sketch, p, e.upper ? 1 : -1});
+    ProfileEnd end(tasks_.engine(), tasks_.at(level, stop), tasks_.at(level == kContinuous ? level : level + 1, stop),
+                   {top, p, e.upper ? 1 : -1});
     std::optional<double> out;
     if (held(p))
       out = end.find(kOneSided, from_bound(p));
     else
       out = end.find(kFallOfInterval, covariance_ ? std::min(kNormal95 * std_error(p), modest(p)) : modest(p));
-    // The sketch may have its maximum a little elsewhere.
+    // This level may have its maximum a little elsewhere.
     if (out && parameter(p).contains(*out)) {
-      const double moved = *out + top_.best.theta[p] - top_.sketch.theta[p];
+      const double moved = *out + top_.best.theta[p] - top.theta[p];
       out = std::clamp(moved, parameter(p).lower, parameter(p).upper);
     }
     return {out, end.work()};
@@ -120,8 +136,6 @@ class Intervals {
       (ends[i].upper ? interval.upper : interval.lower) = results[i].value;
     }
   }
-
-  int finer_level() const { return top_.sketch_level == kContinuous ? kContinuous : top_.sketch_level + 1; }
 
   void tell_bound(std::size_t p) {
     const bool low = at_lower(p);

@@ -11,10 +11,13 @@ namespace {
 
 constexpr double kMostTimes = 10;
 
+}  // namespace
+
 ExactMaximum described(const Result<Maximum>& found) {
   ExactMaximum out;
   if (!found) {
     out.problem = found.failure().message;
+    out.too_coarse = found.failure().code == Failure::Code::too_coarse;
     return out;
   }
   out.theta = found->theta, out.loglik = found->loglik;
@@ -23,7 +26,6 @@ ExactMaximum described(const Result<Maximum>& found) {
   out.at_bound = found->at_bound, out.problem = found->message, out.work = found->work;
   return out;
 }
-}  // namespace
 
 Request ExactTasks::at(int level, std::stop_token stop) const {
   Request out{.effort = {.level = level}, .stop = std::move(stop)};

@@ -21,15 +21,18 @@ struct ExactMaximum {
   Eigen::MatrixXd information;
   bool converged = false;  // also where the likelihood is flat along some direction, which `problem` then names
   std::vector<std::size_t> at_bound;  // parameters that lie there
-  std::string problem;  // why it is not converged; with an empty θ why there is no likelihood at the start
-  double work = 0;      // of all evaluations
+  std::string problem;      // why it is not converged; with an empty θ why there is no likelihood at the start
+  double work = 0;          // of all evaluations
+  bool too_coarse = false;  // there is none since Euler's steps are too long at this level
   bool found() const { return !theta.empty(); }
 };
 constexpr auto record_of(const ExactMaximum*) {
   return record("exact maximum", &ExactMaximum::theta, &ExactMaximum::loglik, &ExactMaximum::gradient,
                 &ExactMaximum::information, &ExactMaximum::converged, &ExactMaximum::at_bound, &ExactMaximum::problem,
-                &ExactMaximum::work);
+                &ExactMaximum::work, &ExactMaximum::too_coarse);
 }
+
+ExactMaximum described(const Result<Maximum>&);
 
 // The likelihood at a point with its derivatives, or nothing.
 struct ExactValue {

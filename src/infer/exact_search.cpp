@@ -32,6 +32,7 @@ class Search {
     std::vector<Candidate> begins{{bench_.model().start_values(), 0}};
     for (const Candidate& c : spread_out()) begins.push_back(c);
     climb("start", begins);
+    if (out_.too_coarse) return std::move(out_);
     for (int round = 0; round < kMostRounds && !out_.maxima.empty(); ++round) {
       const double before = out_.maxima[0].loglik;
       climb(fmt::format("scan {}", round), scan(round));
@@ -108,7 +109,9 @@ class Search {
     std::vector<ExactRequest> requests;
     for (const Candidate& c : from) requests.push_back({c.theta});
     if (requests.empty()) return;
-    for (const ExactMaximum& m : tasks_.maximise(name, options_.level, requests)) {
+    const auto found = tasks_.maximise(name, options_.level, requests);
+    if (name == "start") out_.too_coarse = found[0].too_coarse;
+    for (const ExactMaximum& m : found) {
       if (!m.found()) out_.problem = m.problem;
       if (m.found() && !known(m)) out_.maxima.push_back(m);
     }

@@ -19,6 +19,7 @@ struct ExactSearchOptions {
 struct ExactSearchResult {
   std::vector<ExactMaximum> maxima;
   std::string problem;
+  bool too_coarse = false;  // at the start values Euler's steps are too long on this level
 };
 ExactSearchResult exact_search(Workbench&, ExactTasks&, const ExactSearchOptions&);
 }  // namespace mckean

@@ -31,7 +31,8 @@ class Extrapolation {
     int lowest = options_.lowest;
     for (int i = 0; i < kMostSteps; ++i) {
       known_.clear();
-      if (!take(lowest, lowest + kLevels)) return {};
+      take(lowest, lowest + kLevels);
+      if (!without_coarse(lowest)) return {};
       while (doubt(lowest) > kAgree && lowest + kLevels < options_.highest && tasks_.affordable(lowest + kLevels + 1) &&
              take(lowest + kLevels + 1, lowest + kLevels + 1))
         ++lowest;
@@ -52,11 +53,22 @@ class Extrapolation {
     std::vector<int> levels;
     for (int l = last; l >= first; --l) levels.push_back(l);  // the dearest first
     const auto found = tasks_.evaluate("extrapolation", levels, theta);
-    for (std::size_t i = 0; i < levels.size(); ++i) {
-      if (!found[i].found()) return false;
-      known_[levels[i]] = found[i];
-    }
-    return true;
+    bool all = true;
+    for (std::size_t i = 0; i < levels.size(); ++i)
+      if (found[i].found())
+        known_[levels[i]] = found[i];
+      else
+        all = false;
+    return all;
+  }
+
+  // Moves on to finer levels where the coarsest have no likelihood.
+  bool without_coarse(int& lowest) {
+    const int highest = lowest + kLevels;
+    for (int l = lowest; l <= highest; ++l)
+      if (!known_.contains(l)) lowest = l + 1;
+    if (lowest + kLevels > options_.highest) return known_.size() > kLevels;
+    return lowest + kLevels == highest || take(highest + 1, lowest + kLevels);
   }
 
   template <class Part>

@@ -17,7 +17,8 @@ constexpr double kLeastTemper = 1e-5;
 constexpr int kTemperedSteps = 20;
 constexpr double kLargestReach = 8, kLeastReach = 1e-12;  // of a step, in sizes of the parameters
 constexpr double kAtLeast = 0.1;                          // share of a start's size that a parameter always has
-constexpr int kMostEscapes = 4;                           // from saddles
+constexpr int kMostRefusals = 4;   // shrunken boxes after which steps of Euler that are too long are in the way
+constexpr int kMostEscapes = 4;    // from saddles
 constexpr double kTouches = 1e-4;  // share of a start's size within which a bound without likelihood counts as reached
 
 struct Point {
@@ -53,6 +54,7 @@ class Newton {
     best_.message.clear();
     if (const auto failed = begin(theta)) return *failed;
     while (!finished() && climb()) ++best_.iterations;
+    if (pinned_) return *pinned_;
     describe();
     return best_;
   }
@@ -193,10 +195,14 @@ class Newton {
   bool climb() {
     const QuadraticModel model(here_.gradient, here_.information);
     const double noise = 1e-11 * (1 + std::abs(here_.loglik));
-    while (reach_ > kLeastReach) {
+    for (int tries = 0; reach_ > kLeastReach; ++tries) {
       const VectorXd s = step(reach_);
       const double promised = model.gain(s), used = reach_used(s);
       const auto there = evaluate(landing(s));
+      if (!there && there.failure().code == Failure::Code::too_coarse && tries >= kMostRefusals) {
+        pinned_ = there.failure();
+        return false;
+      }
       if (!there) note_open_bounds(s);
       if (there && there->loglik >= here_.loglik + 1e-4 * promised - noise) {
         const double kept = promised > 0 ? (there->loglik - here_.loglik) / promised : 1;
@@ -269,6 +275,7 @@ class Newton {
   int escapes_ = 0;
   Point here_;
   Maximum best_;
+  std::optional<Failure> pinned_;  // why no step leads on: this level has no likelihood there
 };
 }  // namespace
 

@@ -194,6 +194,7 @@ std::optional<ProfileEnd::Place> ProfileEnd::walk(const Request& request, const 
     const auto at = maximise(
         engine_, start,
         {.request = request, .most_iterations = kMostIterations, .tolerance = kTolerance, .held = {side_.parameter}});
+    if (!at && at.failure().code == Failure::Code::too_coarse) throw LevelTooCoarse{};
     if (!at) continue;
     work_ += at->work;
     return Place{VectorXd::Map(at->theta.data(), theta.size()), at->loglik, at->gradient, at->information};

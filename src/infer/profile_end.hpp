@@ -11,6 +11,10 @@ namespace mckean {
 // How the maximum over the other parameters moves with one of them.
 Eigen::VectorXd ridge(const Eigen::MatrixXd& information, Eigen::Index parameter);
 
+// Thrown where Euler's steps are too long somewhere on the way, so that there is no likelihood where the diffusion has
+// one.
+struct LevelTooCoarse {};
+
 class ProfileEnd {
  public:
   struct Side {

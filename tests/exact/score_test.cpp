@@ -17,10 +17,10 @@ struct Found {
   VectorXd score, se;
 };
 
-Found estimate(const Model& model, Data data, int level, const ChainOptions& settings, std::size_t iterations) {
+Found estimate(const Model& model, Data data, int level, const SamplerOptions& settings, std::size_t iterations) {
   data.columns = model.columns();
   const ParticleProblem problem({model, data}, level, 1);
-  ChainOptions chain = settings;
+  ChainOptions chain{settings};
   chain.start = model.start_values();
   chain.burn_in = 20;
   std::vector<HeldMoments> held(16);
@@ -43,7 +43,7 @@ void expect_score(const Found& found, const VectorXd& exact) {
 
 TEST(Score, PublishedOrnsteinUhlenbeckExample) {
   const Model model = tests::shipped("ou", {{"kappa", 2}, {"mu", 7}, {"R", 1}});
-  ChainOptions settings;
+  SamplerOptions settings;
   settings.particles = 50;
   expect_score(estimate(model, oracle::ou_data(), 3, settings, 400), VectorXd{{-1.671831, 0.617692, 1.939599}});
   expect_score(estimate(model, oracle::ou_data(), 5, settings, 400), VectorXd{{-1.633498, 0.804922, 2.029298}});

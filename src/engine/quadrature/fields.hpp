@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "engine/quadrature/formulas.hpp"
+#include "engine/quadrature/convolution.hpp"
 #include "engine/quadrature/grid_density.hpp"
 #include "problem/grid.hpp"
 
@@ -20,13 +20,16 @@ class FieldReader {
   FieldReader(const Formulas&, std::span<const double> theta);
 
   std::vector<double> moments(const GridDensity& law, double t);  // their jets
-  // Given the law and its moments. Cost: points, times the points of the law where an interaction is pairwise.
+  // Given the law and its moments. Cost: points, and that of pairwise interactions.
   Fields fields(const GridDensity&, const GridDensity& law, std::span<const double> moments, const StepTime&);
+  // Values of a pairwise kernel, or what costs as much.
+  double pairs(const GridDensity&, const GridDensity& law) const;
 
  private:
   Columns pairwise(const GridDensity&, const GridDensity& law, double t);
 
   const Formulas& formulas_;
   Frame step_, measure_, pair_;
+  std::optional<Convolution> convolution_;
 };
 }  // namespace mckean

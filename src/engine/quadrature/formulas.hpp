@@ -24,12 +24,19 @@ struct Formulas {
   // Fixed inputs of all: the parameters.
   // columns: x, jets of ξ | uniforms: t, flow, √variance, jets of moments | outputs: jet of x + aΔ, standard deviation
   Program step;
+  // Where the noise depends on the state: its size s(x) at t = 0. columns: x | outputs: s, ds/dx
+  std::optional<Program> scale;
+  // columns: x, w | uniforms: mean, 1/sd | outputs: b = w exp(−z²/2)/sd, bz, b(z² − 1), z = (x − mean)/sd
+  Program bell;
   // columns: x, jet of the law's mass | uniforms: t | sums: jets of moments
   Program measure;
   // As `measure`, for pairwise interactions felt at one point. columns: x', jet of mass | uniforms: t, x | sums: jets
   // of ξ
   std::optional<Program> pair;
-  // Of each observed column. columns: x | uniforms: t, y | outputs: jet of log G, ∂²log G/∂x²
+  // Where all pairwise kernels depend on d = x − x' alone. columns: d | uniforms: t | outputs: their jets
+  std::optional<Program> difference;
+  std::vector<bool> difference_is_zero;  // of each output
+  // Of each observed column. columns: x | uniforms: t, y | outputs: jet of log G, ∂²log G/∂z², dz = dx/s
   std::vector<Program> observe;
 };
 }  // namespace mckean

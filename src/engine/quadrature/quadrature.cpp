@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "engine/prediction.hpp"
+#include "engine/quadrature/backward.hpp"
 #include "engine/quadrature/weigh.hpp"
 #include "law/law.hpp"
 #include "mckean/tasks.hpp"
@@ -53,7 +55,7 @@ class Moving {
         formulas_(formulas),
         schedule_(schedule),
         theta_(theta),
-        transport_(accuracy),
+        transport_(formulas, accuracy),
         reader_(formulas, theta),
         weigher_(model, formulas, theta, temper),
         log_value_(jet_size(formulas.all())),
@@ -73,10 +75,25 @@ class Moving {
           "smallest noise of a step or the sharpest observation, or the dynamics explode; use particles instead "
           "(--estimator stratified in a fit, scores in a profile), or raise the level",
           model_.name(), schedule_.grid.time[now_], schedule_.grid.level, to_text(model_.parameters(), theta_)));
+    } catch (const NoiseVanishes& n) {
+      throw StepsTooLong(fmt::format(
+          "model '{}': by t = {:.6g} a step of level {} takes {:.2g} of the mass of {} beyond {:.4g}, where its noise "
+          "vanishes, which the diffusion itself never passes, with {}; raise the level, which makes steps shorter, or "
+          "ask for continuous time",
+          model_.name(), schedule_.grid.time[now_], schedule_.grid.level, n.share, model_.components()[0].name, n.at,
+          to_text(model_.parameters(), theta_)));
     }
     for (const double v : log_value_)
       if (!std::isfinite(v)) overflow("the derivatives of densities");
     return result();
+  }
+
+  States smooth() {
+    keeps_ = true;
+    run();
+    States out;
+    for (Filter& f : filters_) out.push_back({smoothed(f)});
+    return out;
   }
 
  private:
@@ -85,7 +102,26 @@ class Moving {
     Body body;
     double surprise = 0;  // how deep in its tails observations were, beyond what is usual
     std::vector<double> prediction_errors;
+    std::vector<Body> passed;  // before this one, at every point of the grid of time, where they are kept
   };
+
+  std::vector<Smoothed> smoothed(Filter& f) {
+    const auto& visits = schedule_.visits[f.series];
+    std::vector<Smoothed> out(visits.size());
+    Backward backward(formulas_, transport_.accuracy().cut);
+    f.passed.push_back(std::move(f.body));
+    const GridDensity& last = f.passed.back().density;
+    std::vector<double> p(last.mass[0], last.mass[0] + last.points);
+    const double total = std::accumulate(p.begin(), p.end(), 0.0);
+    for (double& v : p) v /= total;
+    std::size_t row = visits.size();
+    for (std::size_t k = f.passed.size(); k-- > 0;) {
+      if (stop_.stop_requested()) throw Stopped{};
+      if (k + 1 < f.passed.size()) p = backward.step(f.passed[k], f.passed[k + 1].density, p);
+      for (; row > 0 && visits[row - 1].point == k; --row) out[visits[row - 1].row] = summarise(f.passed[k].density, p);
+    }
+    return out;
+  }
 
   void travel() {
     const Component& state = model_.components()[0];
@@ -114,7 +150,7 @@ class Moving {
 
   template <class Move>
   void begin(std::size_t s, Move&& move_to) {
-    filters_.push_back({s, 0, Body{point_mass(0, 0), std::nullopt}, 0, {}});
+    filters_.push_back({s, 0, Body{transport_.point(model_.components()[0].start, 0), std::nullopt}, 0, {}, {}});
     move(filters_.back(), 0, move_to);
   }
 
@@ -133,9 +169,12 @@ class Moving {
                               transport_.accuracy().least(), schedule_.where(f.series, visits[f.row]));
         return std::move(seen->curvature);
       };
+    if (formulas_.difference && !formulas_.scale && law_->density.points > 1) a.lattice = law_->density.step;
     if (f.row + (here ? 1 : 0) < visits.size())
       a.fields = [&](GridDensity& d) { return fields(d, law_ ? law_->density : d, k, "densities of a filter"); };
-    f.body = move_to(a);
+    Body there = move_to(a);
+    if (keeps_ && k > 0) f.passed.push_back(std::move(f.body));
+    f.body = std::move(there);
     if (here && !seen && prediction_)
       f.prediction_errors.resize(f.prediction_errors.size() + model_.observed().size(), std::nan(""));
     if (here) ++f.row;
@@ -154,11 +193,9 @@ class Moving {
   double next_variance(std::size_t k) const { return k < schedule_.grid.steps() ? schedule_.grid.step[k].variance : 0; }
 
   Fields fields(GridDensity& density, const GridDensity& law, std::size_t k, const char* whose) {
-    if (formulas_.pair) {
-      const double pairs = static_cast<double>(density.points) * static_cast<double>(law.points);
-      if (pairs > transport_.accuracy().work) throw GridTooLarge();
-      pairs_ += pairs;
-    }
+    const double pairs = reader_.pairs(density, law);
+    if (pairs > transport_.accuracy().work) throw GridTooLarge();
+    pairs_ += pairs;
     Fields out = reader_.fields(density, law, moments_, schedule_.grid.step[k]);
     const std::size_t peak = density.peak();
     const auto defined = [&](std::size_t i) {
@@ -206,6 +243,7 @@ class Moving {
   std::vector<Filter> filters_;
   std::optional<PredictionFrame> prediction_;
   std::stop_token stop_;
+  bool keeps_ = false;  // all densities of the filters
 };
 }  // namespace
 
@@ -225,10 +263,11 @@ std::optional<QuadratureValue> Quadrature::plausible(std::span<const double> the
   }
 }
 
-QuadratureValue Quadrature::value(std::span<const double> theta, Order order, double temper, bool predictions) const {
+template <class F>
+auto Quadrature::with_tails(std::span<const double> theta, F&& f) const {
   for (Accuracy accuracy = parts_->accuracy;; accuracy.cut = std::min(std::numbers::sqrt2 * accuracy.cut, kWidestCut)) {
     try {
-      return evaluate(theta, order, accuracy, temper, predictions);
+      return f(accuracy);
     } catch (const CutTooShort&) {
       if (accuracy.cut >= kWidestCut)
         throw NumericalError(fmt::format(
@@ -236,6 +275,17 @@ QuadratureValue Quadrature::value(std::span<const double> theta, Order order, do
             parts_->schedule.data.source, to_text(parts_->model().parameters(), theta)));
     }
   }
+}
+
+QuadratureValue Quadrature::value(std::span<const double> theta, Order order, double temper, bool predictions) const {
+  return with_tails(theta, [&](Accuracy a) { return evaluate(theta, order, a, temper, predictions); });
+}
+
+States Quadrature::states(std::span<const double> theta) const {
+  return with_tails(theta, [&](Accuracy a) {
+    Moving moving(parts_->model(), parts_->compiled->plain, parts_->schedule, a, theta, 1, parts_->stop);
+    return moving.smooth();
+  });
 }
 
 QuadratureValue Quadrature::evaluate(std::span<const double> theta, Order order, Accuracy accuracy, double temper,

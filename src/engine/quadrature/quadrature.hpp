@@ -10,6 +10,7 @@
 #include <stop_token>
 
 #include "engine/quadrature/transport.hpp"
+#include "mckean/engine.hpp"
 #include "mckean/error.hpp"
 #include "mckean/problem.hpp"
 
@@ -26,6 +27,11 @@ struct QuadratureValue {
 
 // The densities would need too large a grid, or too many moves.
 struct TooMuchWork : NumericalError {
+  using NumericalError::NumericalError;
+};
+
+// Euler's steps are so long that they pass a zero of the noise.
+struct StepsTooLong : NumericalError {
   using NumericalError::NumericalError;
 };
 
@@ -49,12 +55,17 @@ class Quadrature {
   // The same, or nothing where observations lie deep in the tails of what is predicted (then `value` costs much more).
   std::optional<QuadratureValue> plausible(std::span<const double> theta, Order = Order::second,
                                            double temper = 1) const;
+  // Of every series at every row, given all observations.
+  States states(std::span<const double> theta) const;
 
  private:
   struct Compiled;
   struct Parts;
   explicit Quadrature(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
   QuadratureValue evaluate(std::span<const double> theta, Order, Accuracy, double temper, bool predictions) const;
+  // The value of f(accuracy), with tails as wide as it needs.
+  template <class F>
+  auto with_tails(std::span<const double> theta, F&& f) const;
 
   std::shared_ptr<const Parts> parts_;
 };

@@ -12,7 +12,7 @@ constexpr double kPairsPerStep = 40;  // values of a kernel that cost as much as
 // Whether a formula of the state is not smooth: there the rectangle rule errs by the square of the grid's step.
 bool has_kink(Expr root) {
   for (const Expr e : reachable(std::span(&root, 1))) {
-    if (!e.has(Kind::state)) continue;
+    if (!e.has(Kind::state) && !e.has(Kind::other_state)) continue;
     switch (e.op()) {
       case Op::min:
       case Op::max:
@@ -39,6 +39,8 @@ std::string kink_of(const Model& model) {
     for (const Expr s : c.diffusion)
       if (has_kink(s)) return fmt::format("the diffusion of '{}'", c.name);
   }
+  for (const auto& i : model.interactions())
+    if (has_kink(i.kernel)) return fmt::format("the interaction '{}'", i.name);
   for (const auto& y : model.observed()) {
     const bool named = y.distribution != Distribution::custom;
     for (const Expr e : named ? y.arguments : std::vector<Expr>{y.log_density})
@@ -63,12 +65,29 @@ std::optional<std::string> QuadratureEngine::refuses(const Problem& problem) {
   return {};
 }
 
+namespace {
+
+// The value of f, or why there is none.
+template <class T, class F>
+Result<T> attempt(F&& f) {
+  try {
+    return f();
+  } catch (const TooMuchWork& e) {
+    return Failure{Failure::Code::too_much_work, e.what()};
+  } catch (const StepsTooLong& e) {
+    return Failure{Failure::Code::too_coarse, e.what()};
+  } catch (const NumericalError& e) {
+    return Failure{Failure::Code::undefined, e.what()};
+  }
+}
+}  // namespace
+
 Outcome QuadratureEngine::evaluate(const Law& law, Order order, Draw, const Request& r) const {
   Accuracy accuracy = accuracy_;
   if (r.most_work > 0) accuracy.total = r.most_work;
   const Quadrature quadrature = quadrature_.with(r.effort.level, accuracy, r.stop);
   const auto wanted = order == Order::value ? Quadrature::Order::value : Quadrature::Order::second;
-  try {
+  return attempt<Evaluation>([&]() -> Outcome {
     const std::optional<QuadratureValue> found =
         r.accepts_implausible ? std::optional(quadrature.value(law.theta(), wanted, r.effort.temper, r.predictions))
                               : quadrature.plausible(law.theta(), wanted, r.effort.temper);
@@ -81,10 +100,11 @@ Outcome QuadratureEngine::evaluate(const Law& law, Order order, Draw, const Requ
     out.prediction_errors = found->prediction_errors;
     out.work = static_cast<double>(found->grid_steps) + found->pairs / kPairsPerStep;
     return out;
-  } catch (const TooMuchWork& e) {
-    return Failure{Failure::Code::too_much_work, e.what()};
-  } catch (const NumericalError& e) {
-    return Failure{Failure::Code::undefined, e.what()};
-  }
+  });
+}
+
+std::optional<Result<States>> QuadratureEngine::states(const Law& law, const Request& r) const {
+  return attempt<States>(
+      [&]() -> Result<States> { return quadrature_.with(r.effort.level, accuracy_, r.stop).states(law.theta()); });
 }
 }  // namespace mckean

@@ -21,6 +21,8 @@ class QuadratureEngine : public Engine {
     return std::make_shared<const Law>(theta);
   }
   Outcome evaluate(const Law&, Order, Draw, const Request&) const override;
+  bool smooths() const override { return true; }
+  std::optional<Result<States>> states(const Law&, const Request&) const override;
 
  private:
   Problem problem_;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "engine/quadrature/spread_jets.hpp"
+
 namespace mckean {
 namespace {
 
@@ -64,57 +66,11 @@ class Gaussian {
   std::array<double, kStride> bell_{}, ratio_{};
 };
 
-// One column of the result: out += A w + B w1 + C w2.
-struct Polynomial {
-  double A, B, C;
-};
-enum class Degree { zero, one, two };
-
-[[gnu::always_inline]] inline void add(Degree degree, Polynomial p, const double* __restrict w,
-                                       const double* __restrict w1, const double* __restrict w2, double* __restrict out,
-                                       std::size_t count) {
-  if (degree == Degree::zero)
-    for (std::size_t j = 0; j < count; ++j) out[j] += p.A * w[j];
-  else if (degree == Degree::one)
-    for (std::size_t j = 0; j < count; ++j) out[j] += p.A * w[j] + p.B * w1[j];
-  else
-    for (std::size_t j = 0; j < count; ++j) out[j] += p.A * w[j] + (p.B * w1[j] + p.C * w2[j]);
-}
-
-// The jet of mass · Gaussian at one point; shift(b): μ_b, which is absent for parameters that do not move the mean.
-class Point {
- public:
-  Point(const GridDensity& from, const Fields& fields) : from_(from), fields_(fields) {
-    while (jet_size(dynamic_) < fields.mean.count()) ++dynamic_;
-  }
-
-  Degree degree(std::size_t a, std::size_t b) const {
-    const auto moving = [&](std::size_t p) { return p > 0 && p <= dynamic_; };
-    return moving(a) && moving(b) ? Degree::two : moving(a) || moving(b) ? Degree::one : Degree::zero;
-  }
-
-  Polynomial polynomial(std::size_t a, std::size_t b, std::size_t i, double inverse_sd) const {
-    const auto mass = [&](std::size_t p, std::size_t q) { return from_.mass[jet_index(p, q)][i]; };
-    const auto shift = [&](std::size_t p, std::size_t q) {
-      return std::max(p, q) > dynamic_ ? 0.0 : fields_.mean[jet_index(p, q)][i] * inverse_sd;
-    };
-    if (b == 0) return {mass(0, 0), 0, 0};
-    if (a == 0) return {mass(0, b), mass(0, 0) * shift(0, b), 0};
-    return {mass(a, b), mass(0, a) * shift(0, b) + mass(0, b) * shift(0, a) + mass(0, 0) * shift(a, b),
-            mass(0, 0) * shift(0, a) * shift(0, b)};
-  }
-
- private:
-  const GridDensity& from_;
-  const Fields& fields_;
-  std::size_t dynamic_ = 0;
-};
-
 [[gnu::always_inline]] inline void spread_all(const GridDensity& from, const Fields& fields, double cut,
                                               GridDensity& to) {
   const double* sd = fields.sd[0];
   Gaussian gaussian(targets(cut, *std::max_element(sd, sd + from.points), to.step));
-  const Point point(from, fields);
+  const JetPoint point(from, fields);
   for (std::size_t i = 0; i < from.points; ++i) {
     const double mean = fields.mean[0][i], inverse_sd = 1 / sd[i], eta = to.step * inverse_sd;
     const auto first = static_cast<std::size_t>(std::ceil((mean - cut * sd[i] - to.lo) / to.step));
@@ -122,10 +78,7 @@ class Point {
     // A Gaussian that falls between the points, which only a negligible one does, must not grow where it hits one.
     gaussian.fill(std::min(1.0, eta * (std::numbers::inv_sqrtpi / std::numbers::sqrt2)),
                   (to.lo + static_cast<double>(first) * to.step - mean) * inverse_sd, eta, count, from.parameters > 0);
-    for (std::size_t b = 0; b <= from.parameters; ++b)
-      for (std::size_t a = 0; a <= b; ++a)
-        add(point.degree(a, b), point.polynomial(a, b, i, inverse_sd), gaussian.w(), gaussian.w1(), gaussian.w2(),
-            to.mass[jet_index(a, b)] + first, count);
+    add_bell(point, i, inverse_sd, {gaussian.w(), gaussian.w1(), gaussian.w2(), first, count}, to);
   }
 }
 

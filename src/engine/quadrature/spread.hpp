@@ -12,10 +12,20 @@ namespace mckean {
 // Every Gaussian must fit on the grid (see `reach`). The bits do not depend on the vector width.
 void spread(const GridDensity& from, const Fields& fields, double cut, GridDensity& to);
 
+// The same where z is not x, with a frame of Formulas::bell: to(y) += step dx/dz Σ_i …; Gaussians end where the grid
+// does.
+void spread_mapped(const GridDensity& from, const Fields& fields, double cut, Frame& bell, GridDensity& to);
+
 // The grid on which all Gaussians fit, and how many of its points all of them have: numbers that may be too large or
 // not finite.
 struct Reach {
   double lo, points, targets;
 };
 Reach reach(const GridDensity& from, const Fields& fields, double cut, double step);
+
+// The same where z is not x; a grid ends where the noise vanishes. Throws NoiseVanishes where that loses mass.
+Reach mapped_reach(const GridDensity& from, const Fields& fields, double cut, double step, Coordinate&);
+struct NoiseVanishes {
+  double at, share;  // x, and the share of the mass that a step takes beyond it
+};
 }  // namespace mckean

@@ -10,6 +10,7 @@ constexpr double kLogError = 39;  // −log of the relative error of a sum
 // −log of the share of the peak with which a point counts. All points with less are together below the accuracy, and
 // where the noise vanishes no grid is fine enough for them.
 constexpr double kLogCounts = 34;
+constexpr double kLogCrosses = 27.6;  // the same where z is not x: as much may cross a zero of the noise
 constexpr double kMostPoints = 1e6;
 constexpr int kMostAttempts = 6;
 
@@ -23,12 +24,13 @@ double grid_step(double inverse_variance, double resolution) {
 template <class V>
 double largest(const GridDensity& density, V&& v) {
   const std::size_t peak = density.peak();
+  const double counts = density.jacobian.count() > 0 ? kLogCrosses : kLogCounts;
   double most = std::max(0.0, v(peak));
   for (std::size_t i = 0; i < density.points; ++i) {
     const double here = v(i);
     if (!(here > most) || !std::isfinite(here)) continue;
     const double log_share = std::log(density.mass[0][i] / density.mass[0][peak]);
-    if (log_share > -kLogCounts) most = std::max(most, here * (1 + log_share / kLogError));
+    if (log_share > -counts) most = std::max(most, here * (1 + log_share / kLogError));
   }
   return most;
 }
@@ -39,16 +41,25 @@ double slope(const GridDensity& density, const double* column, std::size_t i) {
   return before == after ? 0 : (column[after] - column[before]) / (static_cast<double>(after - before) * density.step);
 }
 
-// The next kernel as a function of where it starts is exp(−z²/2) with |∂z/∂x| = |mean' + z sd'|/sd.
+constexpr double kTypical = 4;  // standard deviations from the mean at which a Gaussian's sharpness is taken
+
+// The next kernel as a function of where it starts is exp(−u²/2) with |∂u/∂z| = |mean' + u sd'|/sd.
 double kernel_sharpness(const Body& body, std::size_t i) {
-  constexpr double kTypical = 3;  // of z
   const double *mean = body.fields->mean[0], *sd = body.fields->sd[0];
-  if (body.density.points == 1) return 1 / squared(sd[i]);
+  if (body.density.points == 1)
+    return squared((body.density.jacobian.count() ? body.density.jacobian[0][i] : 1) / sd[i]);
   return squared((std::abs(slope(body.density, mean, i)) + kTypical * std::abs(slope(body.density, sd, i))) / sd[i]);
 }
 }  // namespace
 
 double Accuracy::least() const { return std::exp(-0.5 * cut * cut); }
+
+Transport::Transport(const Formulas& formulas, Accuracy accuracy) : accuracy_(accuracy) {
+  if (!formulas.scale) return;
+  coordinate_ = Coordinate(*formulas.scale, formulas.model.components()[0].start);
+  bell_ = Frame(formulas.bell);
+  bell_.set_fixed({});
+}
 
 void Transport::arrive(Body& body, const Arrival& arrival) const {
   body.variance = arrival.next_variance;
@@ -63,34 +74,54 @@ void Transport::arrive(Body& body, const Arrival& arrival) const {
 }
 
 Body Transport::start(double mean, double sd, std::size_t parameters, const Arrival& arrival) {
-  Body point{point_mass(mean, parameters), std::nullopt};
+  Body body{point(mean, parameters), std::nullopt};
   if (sd == 0) {
-    arrive(point, arrival);
-    return point;
+    arrive(body, arrival);
+    return body;
   }
-  point.fields = Fields{Columns(1, 1), Columns(1, 1)};
-  point.fields->mean[0][0] = mean;
-  point.fields->sd[0][0] = sd;
-  return step(point, arrival);
+  body.fields = Fields{Columns(1, 1), Columns(1, 1)};
+  body.fields->mean[0][0] = mean;
+  body.fields->sd[0][0] = sd;
+  return step(body, arrival);
+}
+
+// The largest inverse variance, in z, of a Gaussian that the points move to.
+double Transport::arriving(const Body& from) {
+  const double* sd = from.fields->sd[0];
+  if (coordinate_.plain()) return largest(from.density, [&](std::size_t i) { return 1 / squared(sd[i]); });
+  std::vector<double> s(from.density.points), slope(from.density.points);
+  coordinate_.scale(std::span(from.fields->mean[0], from.density.points), s.data(), slope.data());
+  return largest(from.density, [&](std::size_t i) { return squared(s[i] / sd[i] + kTypical * std::abs(slope[i])); });
+}
+
+GridDensity Transport::spread_onto(double lo, double h, std::size_t points, const Body& from) {
+  GridDensity to(coordinate_, lo, h, points, from.density.parameters);
+  if (coordinate_.plain())
+    spread(from.density, *from.fields, accuracy_.cut, to);
+  else
+    spread_mapped(from.density, *from.fields, accuracy_.cut, bell_, to);
+  grid_steps_ += from.density.points;
+  if (static_cast<double>(grid_steps_) > accuracy_.total) throw GridTooLarge();
+  return to;
 }
 
 Body Transport::step(const Body& from, const Arrival& arrival) {
-  const double arriving = largest(from.density, [&](std::size_t i) { return 1 / squared(from.fields->sd[0][i]); });
+  const double sharpness = arriving(from);
   // As sharp as last time, to begin with.
   double next = arrival.observe ? from.observation : 0;
   if (arrival.fields) next += from.kernel * std::max(1.0, from.variance / arrival.next_variance);
   for (int attempt = 1;; ++attempt) {
-    const double h = grid_step(arriving + next, accuracy_.resolution);
-    const auto [lo, points, targets] = reach(from.density, *from.fields, accuracy_.cut, h);
+    double h = grid_step(sharpness + next, accuracy_.resolution);
+    if (arrival.lattice > 0) h = arrival.lattice / std::ceil(arrival.lattice / h);
+    const auto [lo, points, targets] = coordinate_.plain()
+                                           ? reach(from.density, *from.fields, accuracy_.cut, h)
+                                           : mapped_reach(from.density, *from.fields, accuracy_.cut, h, coordinate_);
     if (!(points < kMostPoints) || !(targets < accuracy_.work)) throw GridTooLarge();
-    Body to{GridDensity(lo, h, static_cast<std::size_t>(points), from.density.parameters), std::nullopt};
+    Body to{spread_onto(lo, h, static_cast<std::size_t>(points), from), std::nullopt};
     to.observation = from.observation;
-    spread(from.density, *from.fields, accuracy_.cut, to.density);
-    grid_steps_ += from.density.points;
-    if (static_cast<double>(grid_steps_) > accuracy_.total) throw GridTooLarge();
     arrive(to, arrival);
     const double found = to.kernel + (arrival.observe ? to.observation : 0);
-    if (arriving + found <= 1.1 * (arriving + next) || attempt == kMostAttempts) return to;
+    if (sharpness + found <= 1.1 * (sharpness + next) || attempt == kMostAttempts) return to;
     next = found;
   }
 }

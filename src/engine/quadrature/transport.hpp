@@ -3,7 +3,9 @@
 // The rectangle rule on a Gaussian of inverse variance v errs by exp(−2π²/(v h²)). What is summed over the new grid is
 // a product of Gaussians: the density, whose inverse variance is at most that of the kernel that made it; an
 // observation; and the next kernel as a function of where it starts. Where there is little mass, a larger error is
-// allowed.
+// allowed. All this is in the coordinate z of the grid. Where z is not x, a Gaussian in x is no Gaussian in z; for
+// noise s(x) of relative slope ε = |s'| √Δ the grid has to be finer by about 1 + 4ε (for s = cx the Fourier transform
+// of the kernel in z = log x / c is bounded by exp(sin²φ/(2ε² cos 2φ) − kφ/c) for every φ < π/4).
 #pragma once
 
 #include <cstdint>
@@ -34,8 +36,9 @@ struct Body {
 // What happens to a density where it arrives; empty functions: nothing.
 struct Arrival {
   double next_variance;
-  std::function<Columns(GridDensity&)> observe;  // returns −∂²log G/∂x² at every point
+  std::function<Columns(GridDensity&)> observe;  // returns −∂²log G/∂z² at every point
   std::function<Fields(GridDensity&)> fields;
+  double lattice = 0;  // of which the grid's step must be a whole fraction; 0: any
 };
 
 // A million points do not hold the density, or a step would take too much work.
@@ -43,19 +46,24 @@ struct GridTooLarge {};
 
 class Transport {
  public:
-  explicit Transport(Accuracy accuracy) : accuracy_(accuracy) {}
+  Transport(const Formulas&, Accuracy);
 
   Body start(double mean, double sd, std::size_t parameters, const Arrival&);
-  // Throws GridTooLarge.
+  // Throws GridTooLarge, NoiseVanishes.
   Body step(const Body& from, const Arrival&);
 
   const Accuracy& accuracy() const { return accuracy_; }
+  GridDensity point(double at, std::size_t parameters) { return point_mass(coordinate_, at, parameters); }
   std::uint64_t grid_steps() const { return grid_steps_; }  // moves of a grid point over a step
 
  private:
   void arrive(Body&, const Arrival&) const;
+  GridDensity spread_onto(double lo, double h, std::size_t points, const Body& from);
+  double arriving(const Body& from);
 
   Accuracy accuracy_;
+  Coordinate coordinate_;
+  Frame bell_;
   std::uint64_t grid_steps_ = 0;
 };
 }  // namespace mckean

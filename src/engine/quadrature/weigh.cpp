@@ -105,7 +105,7 @@ void Weigher::fail(const GridDensity& density, std::span<const double> values, c
       fmt::format("{}: observation {}: {}, at {}, where {} is between {:.6g} and {:.6g}; check the value, the "
                   "observation's density "
                   "and the parameters",
-                  where, seen, why, to_text(model_.parameters(), theta_), model_.components()[0].name, density.lo,
+                  where, seen, why, to_text(model_.parameters(), theta_), model_.components()[0].name, density.x[0][0],
                   density.x[0][density.points - 1]));
 }
 

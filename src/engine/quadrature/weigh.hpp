@@ -14,7 +14,7 @@ struct CutTooShort {};
 
 struct Weighed {
   std::vector<double> log_total;  // jet of log ∫ G dp, p the density before
-  Columns curvature;              // −∂²log G/∂x² at every point
+  Columns curvature;              // −∂²log G/∂z² at every point
   double depth;                   // mean of log(peak of p / p) after it: how far in its tail the observation lies
 };
 
