@@ -31,7 +31,7 @@ constexpr double kElsewhere = 3;  // standard errors from which on it is another
 constexpr double kTolerance = 1e-4,
                  kExact = 1e-8;    // of the last step, in standard errors; of a level that is asked for
 constexpr double kBearable = 6e8;  // moves of a point and entry of its jet, in a whole fit
-constexpr double kLeastLooking = 6e6,
+constexpr double kLeastLooking = 3e6,
                  kMostLooking = 3e7;  // and in looking around on the coarse level, half of a fit or so much
 constexpr double kEvaluations = 50;   // of the likelihood and its derivatives in a fit, on the coarse level, by cost
 

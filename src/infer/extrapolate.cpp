@@ -16,7 +16,7 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr int kLevels = kRichardsonLevels;
 constexpr double kAgree = 2e-3;  // standard errors between extrapolations from l and l + 1 that makes them equal
-constexpr double kRest = 1e-4;   // length of Newton's step, in standard errors, that is none
+constexpr double kLast = 0.02;   // length of Newton's step, in standard errors, after which no other is needed
 constexpr double kLongest = 1;   // that may be taken
 constexpr int kMostSteps = 6;
 
@@ -38,10 +38,11 @@ class Extrapolation {
         ++lowest;
       const VectorXd step = newton(lowest + 1);
       if (!(length(step, lowest + 1) < kLongest)) return {};
-      if (length(step, lowest + 1) < kRest) return result(lowest);
+      const bool last = length(step, lowest + 1) < kLast;
       theta_ += step;
       for (Index p = 0; p < theta_.size(); ++p)
         if (!tasks_.engine().parameters()[static_cast<std::size_t>(p)].admits(theta_[p])) return {};
+      if (last) return result(lowest, step);
     }
     return {};
   }
@@ -96,13 +97,16 @@ class Extrapolation {
   }
   double doubt(int lowest) const { return length(newton(lowest) - newton(lowest + 1), lowest + 1); }
 
-  ExtrapolatedMaximum result(int lowest) const {
+  // After a step that is so short that the parabola before it tells the value there.
+  ExtrapolatedMaximum result(int lowest, const VectorXd& step) const {
     ExtrapolatedMaximum out;
     out.maximum.theta.assign(theta_.begin(), theta_.end());
     for (int l = 0; l < kLevels; ++l) out.maximum.loglik += kRichardson[l] * known_.at(lowest + 1 + l).loglik;
+    out.maximum.loglik += gradient(lowest + 1).dot(step) / 2;
     out.maximum.information =
         combined(lowest + 1, [](const ExactValue& v) -> const MatrixXd& { return v.information; });
     out.maximum.gradient = combined(lowest + 1, [](const ExactValue& v) -> const VectorXd& { return v.gradient; });
+    out.maximum.gradient -= out.maximum.information * step;
     out.maximum.at_bound = options_.held;
     out.maximum.converged = true;
     out.lowest = lowest + 1, out.highest = lowest + kLevels;
