@@ -22,7 +22,8 @@ constexpr double kClose = 0.25;                      // share by which the fall 
 constexpr double kParabola = 3;                      // times the half-width that a standard error may suggest
 constexpr double kFarthest = 1e3;                    // how far an end is sought, in units of the estimate and its start
 constexpr int kMostDoublings = 24, kMostHalvings = 30, kMostIterations = 40;
-constexpr double kTolerance = 1e-3;  // of a maximum over the others, in standard errors
+constexpr double kTolerance = 0.05;  // of a maximum over the others, in standard errors: half its square in log units
+constexpr double kEndError = 5e-3;   // of the fall at an end, as a share
 constexpr double kNormal95 = 1.959963984540054;
 constexpr int kFinest = 8;         // level
 constexpr double kMovesOut = 0.6;  // share of the fall that is left with steps half as long
@@ -65,7 +66,8 @@ class Side {
       inner = outer, below = above, outer *= 2;
     }
     // √fall is nearly linear.
-    for (int i = 0; i < kMostHalvings && outer - inner > 2e-3 * outer && std::abs(above / by - 1) > 2e-3; ++i) {
+    for (int i = 0; i < kMostHalvings && outer - inner > kEndError / 2 * outer && std::abs(above / by - 1) > kEndError;
+         ++i) {
       const double secant = (std::sqrt(by) - std::sqrt(below)) / (std::sqrt(above) - std::sqrt(below));
       const double share = std::isfinite(above) && i % 3 != 2 ? std::clamp(secant, 0.05, 0.95) : 0.5;
       const double middle = inner + share * (outer - inner), at = fall(middle);
@@ -100,6 +102,14 @@ class Side {
 
   double fall(const Request& request, double distance, double top, std::vector<double>& from) {
     std::vector<double> start = from;
+    // The others move in proportion, nearly.
+    for (std::size_t q = 0; q < start.size() && last_distance_ > 0; ++q) {
+      if (std::ranges::find(start_.held, q) != start_.held.end()) continue;
+      const Parameter& other = engine_.parameters()[q];
+      const double u = other.unconstrained(start_.top.theta[q]), moved = other.unconstrained(from[q]) - u;
+      const double there = other.natural(u + moved * std::min(2.0, distance / last_distance_));
+      if (std::isfinite(there) && other.contains(there)) start[q] = there;
+    }
     start[start_.parameter] = value(distance);
     const auto at = maximise(
         engine_, start,
@@ -108,6 +118,7 @@ class Side {
     if (!at) return std::numeric_limits<double>::infinity();
     work_ += at->work;
     from = at->theta;
+    if (&from == &last_) last_distance_ = distance;
     return std::max(0.0, top - at->loglik);
   }
 
@@ -126,6 +137,7 @@ class Side {
   Start start_;
   double u_;
   std::vector<double> last_;  // the maximum over the others where it was last sought
+  double last_distance_ = 0;
   std::map<double, double> falls_;
   double work_ = 0;
 };

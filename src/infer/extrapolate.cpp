@@ -16,7 +16,8 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr int kLevels = kRichardsonLevels;
 constexpr double kAgree = 2e-3;  // standard errors between extrapolations from l and l + 1 that makes them equal
-constexpr double kRest = 1e-4;   // length of Newton's step, in standard errors, that is none
+constexpr double kNear = 0.05;   // length of Newton's step, in standard errors, from which on levels are compared
+constexpr double kRest = 3e-3;   // of the last one, after which what is left is of the size of its square
 constexpr double kLongest = 1;   // that may be taken
 constexpr int kMostSteps = 6;
 
@@ -29,19 +30,21 @@ class Extrapolation {
 
   std::optional<ExtrapolatedMaximum> run() {
     int lowest = options_.lowest;
+    bool near = false;
     for (int i = 0; i < kMostSteps; ++i) {
       known_.clear();
       take(lowest, lowest + kLevels);
       if (!without_coarse(lowest)) return {};
-      while (doubt(lowest) > kAgree && lowest + kLevels < options_.highest && tasks_.affordable(lowest + kLevels + 1) &&
-             take(lowest + kLevels + 1, lowest + kLevels + 1))
+      near = near || length(newton(lowest + 1), lowest + 1) < kNear;
+      while (near && doubt(lowest) > kAgree && lowest + kLevels < options_.highest &&
+             tasks_.affordable(lowest + kLevels + 1) && take(lowest + kLevels + 1, lowest + kLevels + 1))
         ++lowest;
       const VectorXd step = newton(lowest + 1);
       if (!(length(step, lowest + 1) < kLongest)) return {};
-      if (length(step, lowest + 1) < kRest) return result(lowest);
       theta_ += step;
       for (Index p = 0; p < theta_.size(); ++p)
         if (!tasks_.engine().parameters()[static_cast<std::size_t>(p)].contains(theta_[p])) return {};
+      if (near && length(step, lowest + 1) < kRest) return result(lowest, step);
     }
     return {};
   }
@@ -96,10 +99,12 @@ class Extrapolation {
   }
   double doubt(int lowest) const { return length(newton(lowest) - newton(lowest + 1), lowest + 1); }
 
-  ExtrapolatedMaximum result(int lowest) const {
+  // After the last step, by the parabola on which it was found.
+  ExtrapolatedMaximum result(int lowest, const VectorXd& step) const {
     ExtrapolatedMaximum out;
     out.maximum.theta.assign(theta_.begin(), theta_.end());
     for (int l = 0; l < kLevels; ++l) out.maximum.loglik += kRichardson[l] * known_.at(lowest + 1 + l).loglik;
+    out.maximum.loglik += 0.5 * step.dot(information(lowest + 1) * step);
     out.maximum.information =
         combined(lowest + 1, [](const ExactValue& v) -> const MatrixXd& { return v.information; });
     out.maximum.converged = true;
