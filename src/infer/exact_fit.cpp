@@ -18,9 +18,10 @@ namespace {
 
 using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
-constexpr int kCoarse = 2, kFirst = 3, kHighest = 8;  // levels: of the search, of the first refinement, at most
+constexpr int kCoarse = 2, kFirst = 4, kHighest = 8;  // levels: of the search, of the first refinement, at most
 constexpr int kSketch = 4;                            // and of the ends of intervals
 constexpr double kMoves = 0.1;                        // standard errors by which a finer level may move the maximum
+constexpr double kClimbs = 0.5;                       // the same, from which on extrapolation begins at finer levels
 constexpr double kNegligible = 2e-3;                  // between two extrapolations that agree
 constexpr double kMuch = 0.2;                         // the same, where finer levels cost too much
 constexpr double kSketchDistance = 1;                 // standard errors
@@ -58,7 +59,7 @@ class ExactFit {
       coarse_ = kContinuous;
       return expected_work_here();
     }
-    int last = given_.quadrature_level.value_or(kFirst + 1);
+    int last = given_.quadrature_level.value_or(kFirst);
     for (coarse_ = std::min(kCoarse, last); coarse_ <= last; ++coarse_) {
       if (const auto work = expected_work_here()) return work;
       if (too_coarse_ && !given_.quadrature_level) last = kHighest - kRichardsonLevels;
@@ -187,7 +188,7 @@ class ExactFit {
     if (given_.quadrature_level || first == kContinuous) return;
     while (level_ < kHighest && best_.found()) {
       const double shift = shift_of(level_ + 1);
-      if (shift <= kMoves) return;
+      if (shift <= kClimbs) return;
       const double cost = expected_ * std::exp2(1.5 * (level_ + 1 - kCoarse)) / 4;
       if (cost > kBearable && shift <= kMuch) return;
       if (cost > 4 * kBearable) {
@@ -210,7 +211,7 @@ class ExactFit {
     if (given_.quadrature_level || level_ == kContinuous || !best_.converged) return;
     tell(fmt::format("{}, continuous time", engine_.name()));
     const auto found =
-        extrapolate(tasks_, best_, {.lowest = std::max({level_ - 1, coarse_, 0}), .highest = kHighest, .held = held_});
+        extrapolate(tasks_, best_, {.lowest = std::max({level_ - 2, coarse_, 0}), .highest = kHighest, .held = held_});
     if (!found) {
       findings_.push_back({Finding::Code::not_extrapolated, {{"level", level_}}});
       return;

@@ -17,6 +17,7 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 constexpr int kLevels = kRichardsonLevels;
 constexpr double kAgree = 2e-3;  // standard errors between extrapolations from l and l + 1 that makes them equal
 constexpr double kLast = 0.02;   // length of Newton's step, in standard errors, after which no other is needed
+constexpr double kNear = 0.05;   // from which on levels are compared
 constexpr double kLongest = 1;   // that may be taken
 constexpr int kMostSteps = 6;
 
@@ -29,12 +30,14 @@ class Extrapolation {
 
   std::optional<ExtrapolatedMaximum> run() {
     int lowest = options_.lowest;
+    bool near = false;
     for (int i = 0; i < kMostSteps; ++i) {
       known_.clear();
       take(lowest, lowest + kLevels);
       if (!without_coarse(lowest)) return {};
-      while (doubt(lowest) > kAgree && lowest + kLevels < options_.highest && tasks_.affordable(lowest + kLevels + 1) &&
-             take(lowest + kLevels + 1, lowest + kLevels + 1))
+      near = near || length(newton(lowest + 1), lowest + 1) < kNear;
+      while (near && doubt(lowest) > kAgree && lowest + kLevels < options_.highest &&
+             tasks_.affordable(lowest + kLevels + 1) && take(lowest + kLevels + 1, lowest + kLevels + 1))
         ++lowest;
       const VectorXd step = newton(lowest + 1);
       if (!(length(step, lowest + 1) < kLongest)) return {};
@@ -42,7 +45,7 @@ class Extrapolation {
       theta_ += step;
       for (Index p = 0; p < theta_.size(); ++p)
         if (!tasks_.engine().parameters()[static_cast<std::size_t>(p)].admits(theta_[p])) return {};
-      if (last) return result(lowest, step);
+      if (near && last) return result(lowest, step);
     }
     return {};
   }

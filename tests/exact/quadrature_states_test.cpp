@@ -37,9 +37,9 @@ TEST(QuadratureStates, OfALinearModel) {
         const Smoothed &a = found[s][0][row], &b = exact[s][0][row];
         EXPECT_NEAR(a.mean, b.mean, 1e-8);
         EXPECT_NEAR(a.sd, b.sd, 1e-8);
-        EXPECT_NEAR(a.q05, b.q05, 3e-4 * b.sd);
-        EXPECT_NEAR(a.q50, b.q50, 3e-4 * b.sd);
-        EXPECT_NEAR(a.q95, b.q95, 3e-4 * b.sd);
+        EXPECT_NEAR(a.q05, b.q05, 1e-4 * b.sd);
+        EXPECT_NEAR(a.q50, b.q50, 1e-4 * b.sd);
+        EXPECT_NEAR(a.q95, b.q95, 1e-4 * b.sd);
       }
     }
   }

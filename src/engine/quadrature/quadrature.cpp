@@ -182,7 +182,8 @@ class Moving {
     for (std::size_t i = 0; i < log_value_.size(); ++i) log_value_[i] += seen->log_total[i];
     // Observations that keep pulling a filter into its tails may need what was cut off long before.
     f.surprise += std::max(0.0, seen->depth - kUsualDepth);
-    if (transport_.accuracy().cut < kWidestCut && 2 * f.surprise > -std::log(transport_.accuracy().least()) - 40)
+    if (transport_.accuracy().cut < kWidestCut &&
+        2 * f.surprise > -std::log(transport_.accuracy().least()) - transport_.accuracy().log_error - 1)
       throw CutTooShort();
   }
 
@@ -283,6 +284,7 @@ QuadratureValue Quadrature::value(std::span<const double> theta, Order order, do
 
 States Quadrature::states(std::span<const double> theta) const {
   return with_tails(theta, [&](Accuracy a) {
+    a.resolution *= 1.5;  // for quantiles, which need the densities between the points
     Moving moving(parts_->model(), parts_->compiled->plain, parts_->schedule, a, theta, 1, parts_->stop);
     return moving.smooth();
   });

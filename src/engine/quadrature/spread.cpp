@@ -16,37 +16,27 @@ std::size_t targets(double cut, double sd, double step) {
   return (static_cast<std::size_t>(2 * cut * sd / step) + 1 + kStride) / kStride * kStride;
 }
 
-// w_j = exp(−z_j²/2), z_j = z + jη, without an exponential for each: w_{j+8} = w_j r_j, r_{j+8} = r_j e^{−64η²} with
-// r_j = exp(−8η z_j − 32η²). What depends on η alone is kept for the next point.
+typedef double Eight __attribute__((vector_size(64), aligned(8)));  // at any address
+
+// w_j = exp(−z_j²/2), z_j = z + jη, eight at a time without an exponential for each: w_{j+8} = w_j r_j,
+// r_{j+8} = r_j e^{−64η²} with r_j = exp(−8η z_j − 32η²). What depends on η alone is kept for the next point.
 class Gaussian {
  public:
-  explicit Gaussian(std::size_t most) : memory_(4 * most), most_(most) {}
+  Eight w, ratio, z;  // of the eight targets that it has come to
 
-  double* w() { return memory_.data(); }               // exp(−z²/2)
-  double* w1() { return memory_.data() + most_; }      // z exp(−z²/2)
-  double* w2() { return memory_.data() + 2 * most_; }  // (z² − 1) exp(−z²/2)
-
-  [[gnu::always_inline]] void fill(double scale, double z, double eta, std::size_t count, bool slopes) {
+  [[gnu::always_inline]] void begin(double scale, double first, double eta) {
     if (eta != eta_) prepare(eta);
-    double* __restrict weight = w();
-    double* __restrict ratio = memory_.data() + 3 * most_;
-    double power = scale * std::exp(-0.5 * z * z);
-    const double tilt = std::exp(-eta * z), square = tilt * tilt, fourth = square * square, eighth = fourth * fourth;
-    for (std::size_t k = 0; k < kStride; ++k, power *= tilt) {
-      weight[k] = power * bell_[k];
-      ratio[k] = eighth * ratio_[k];
-    }
-    for (std::size_t j = 0; j + kStride < count; ++j) {
-      weight[j + kStride] = weight[j] * ratio[j];
-      ratio[j + kStride] = ratio[j] * shrink_;
-    }
-    if (!slopes) return;
-    double* __restrict first = w1(), * __restrict second = w2();
-    for (std::size_t j = 0; j < count; ++j) {
-      const double at = z + static_cast<double>(static_cast<int>(j)) * eta;
-      first[j] = weight[j] * at;
-      second[j] = weight[j] * (at * at - 1);
-    }
+    const double power = scale * std::exp(-0.5 * first * first), tilt = std::exp(-eta * first);
+    const double t2 = tilt * tilt, t3 = t2 * tilt, t4 = t2 * t2;
+    const Eight powers{1, tilt, t2, t3, t4, t4 * tilt, t4 * t2, t4 * t3};
+    w = power * (powers * bell_);
+    ratio = (t4 * t4) * ratio_;
+    z = first + steps_;
+  }
+  [[gnu::always_inline]] void advance() {
+    w = w * ratio;
+    ratio = ratio * shrink_;
+    z = z + kStride * eta_;
   }
 
  private:
@@ -55,30 +45,68 @@ class Gaussian {
     shrink_ = std::exp(-64 * eta * eta);
     for (std::size_t k = 0; k < kStride; ++k) {
       const double kk = static_cast<double>(k);
+      steps_[k] = kk * eta;
       bell_[k] = std::exp(-0.5 * kk * kk * eta * eta);
       ratio_[k] = std::exp(-(8 * kk + 32) * eta * eta);
     }
   }
 
-  AlignedBuffer memory_;
-  std::size_t most_;
   double eta_ = -1, shrink_ = 0;
-  std::array<double, kStride> bell_{}, ratio_{};
+  Eight steps_{}, bell_{}, ratio_{};
+};
+
+// The entries of a jet by the degree of their polynomials in z.
+class Entries {
+ public:
+  Entries(const JetPoint& point, std::size_t parameters) {
+    for (const Degree degree : {Degree::zero, Degree::one, Degree::two}) {
+      for_each_entry(parameters, [&](std::size_t a, std::size_t b) {
+        if (point.degree(a, b) == degree) all_.push_back({a, b, {}});
+      });
+      end_[static_cast<std::size_t>(degree)] = all_.size();
+    }
+  }
+
+  void at(const JetPoint& point, std::size_t i, double inverse_sd) {
+    for (Entry& e : all_) e.p = point.polynomial(e.a, e.b, i, inverse_sd);
+  }
+
+  [[gnu::always_inline]] void add(const Gaussian& g, GridDensity& to, std::size_t first) const {
+    const auto out = [&](const Entry& e) -> Eight& {
+      return *reinterpret_cast<Eight*>(to.mass[jet_index(e.a, e.b)] + first);
+    };
+    std::size_t k = 0;
+    for (; k < end_[0]; ++k) out(all_[k]) += all_[k].p.A * g.w;
+    if (k == all_.size()) return;
+    const Eight w1 = g.w * g.z, w2 = g.w * (g.z * g.z - 1);
+    for (; k < end_[1]; ++k) out(all_[k]) += all_[k].p.A * g.w + all_[k].p.B * w1;
+    for (; k < end_[2]; ++k) out(all_[k]) += all_[k].p.A * g.w + (all_[k].p.B * w1 + all_[k].p.C * w2);
+  }
+
+ private:
+  struct Entry {
+    std::size_t a, b;
+    Polynomial p;
+  };
+  std::vector<Entry> all_;
+  std::array<std::size_t, 3> end_{};
 };
 
 [[gnu::always_inline]] inline void spread_all(const GridDensity& from, const Fields& fields, double cut,
                                               GridDensity& to) {
   const double* sd = fields.sd[0];
-  Gaussian gaussian(targets(cut, *std::max_element(sd, sd + from.points), to.step));
+  Gaussian gaussian;
   const JetPoint point(from, fields);
+  Entries entries(point, from.parameters);
   for (std::size_t i = 0; i < from.points; ++i) {
     const double mean = fields.mean[0][i], inverse_sd = 1 / sd[i], eta = to.step * inverse_sd;
     const auto first = static_cast<std::size_t>(std::ceil((mean - cut * sd[i] - to.lo) / to.step));
-    const std::size_t count = targets(cut, sd[i], to.step);
+    const std::size_t end = first + targets(cut, sd[i], to.step);
+    entries.at(point, i, inverse_sd);
     // A Gaussian that falls between the points, which only a negligible one does, must not grow where it hits one.
-    gaussian.fill(std::min(1.0, eta * (std::numbers::inv_sqrtpi / std::numbers::sqrt2)),
-                  (to.lo + static_cast<double>(first) * to.step - mean) * inverse_sd, eta, count, from.parameters > 0);
-    add_bell(point, i, inverse_sd, {gaussian.w(), gaussian.w1(), gaussian.w2(), first, count}, to);
+    gaussian.begin(std::min(1.0, eta * (std::numbers::inv_sqrtpi / std::numbers::sqrt2)),
+                   (to.lo + static_cast<double>(first) * to.step - mean) * inverse_sd, eta);
+    for (std::size_t j = first; j < end; j += kStride, gaussian.advance()) entries.add(gaussian, to, j);
   }
 }
 

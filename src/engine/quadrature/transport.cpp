@@ -6,31 +6,31 @@
 namespace mckean {
 namespace {
 
-constexpr double kLogError = 39;  // −log of the relative error of a sum
-// −log of the share of the peak with which a point counts. All points with less are together below the accuracy, and
-// where the noise vanishes no grid is fine enough for them.
-constexpr double kLogCounts = 34;
+// −log of the share of the peak with which a point counts, short of that of the error of a sum. All points with less
+// are together below the accuracy, and where the noise vanishes no grid is fine enough for them.
+constexpr double kLogMargin = 5;
 constexpr double kLogCrosses = 27.6;  // the same where z is not x: as much may cross a zero of the noise
 constexpr double kMostPoints = 1e6;
 constexpr int kMostAttempts = 6;
 
 double squared(double v) { return v * v; }
 
-double grid_step(double inverse_variance, double resolution) {
-  return std::numbers::pi * std::sqrt(2 / (kLogError * inverse_variance)) / resolution;
+double grid_step(double inverse_variance, const Accuracy& accuracy) {
+  return std::numbers::pi * std::sqrt(2 / (accuracy.log_error * inverse_variance)) / accuracy.resolution;
 }
 
 // The largest inverse variance v(i) at a point, where a point with less mass counts for less.
 template <class V>
-double largest(const GridDensity& density, V&& v) {
+double largest(const GridDensity& density, double log_error, V&& v) {
   const std::size_t peak = density.peak();
-  const double counts = density.jacobian.count() > 0 ? kLogCrosses : kLogCounts;
+  const double most_counts = log_error - kLogMargin;
+  const double counts = density.jacobian.count() > 0 ? std::min(kLogCrosses, most_counts) : most_counts;
   double most = std::max(0.0, v(peak));
   for (std::size_t i = 0; i < density.points; ++i) {
     const double here = v(i);
     if (!(here > most) || !std::isfinite(here)) continue;
     const double log_share = std::log(density.mass[0][i] / density.mass[0][peak]);
-    if (log_share > -counts) most = std::max(most, here * (1 + log_share / kLogError));
+    if (log_share > -counts) most = std::max(most, here * (1 + log_share / log_error));
   }
   return most;
 }
@@ -65,12 +65,12 @@ void Transport::arrive(Body& body, const Arrival& arrival) const {
   body.variance = arrival.next_variance;
   if (arrival.observe) {
     const Columns curvature = arrival.observe(body.density);
-    body.observation = largest(body.density, [&](std::size_t i) { return curvature[0][i]; });
+    body.observation = largest(body.density, accuracy_.log_error, [&](std::size_t i) { return curvature[0][i]; });
   }
   body.density.trim(accuracy_.least());
   if (!arrival.fields) return;
   body.fields = arrival.fields(body.density);
-  body.kernel = largest(body.density, [&](std::size_t i) { return kernel_sharpness(body, i); });
+  body.kernel = largest(body.density, accuracy_.log_error, [&](std::size_t i) { return kernel_sharpness(body, i); });
 }
 
 Body Transport::start(double mean, double sd, std::size_t parameters, const Arrival& arrival) {
@@ -88,10 +88,12 @@ Body Transport::start(double mean, double sd, std::size_t parameters, const Arri
 // The largest inverse variance, in z, of a Gaussian that the points move to.
 double Transport::arriving(const Body& from) {
   const double* sd = from.fields->sd[0];
-  if (coordinate_.plain()) return largest(from.density, [&](std::size_t i) { return 1 / squared(sd[i]); });
+  if (coordinate_.plain())
+    return largest(from.density, accuracy_.log_error, [&](std::size_t i) { return 1 / squared(sd[i]); });
   std::vector<double> s(from.density.points), slope(from.density.points);
   coordinate_.scale(std::span(from.fields->mean[0], from.density.points), s.data(), slope.data());
-  return largest(from.density, [&](std::size_t i) { return squared(s[i] / sd[i] + kTypical * std::abs(slope[i])); });
+  return largest(from.density, accuracy_.log_error,
+                 [&](std::size_t i) { return squared(s[i] / sd[i] + kTypical * std::abs(slope[i])); });
 }
 
 GridDensity Transport::spread_onto(double lo, double h, std::size_t points, const Body& from) {
@@ -111,7 +113,7 @@ Body Transport::step(const Body& from, const Arrival& arrival) {
   double next = arrival.observe ? from.observation : 0;
   if (arrival.fields) next += from.kernel * std::max(1.0, from.variance / arrival.next_variance);
   for (int attempt = 1;; ++attempt) {
-    double h = grid_step(sharpness + next, accuracy_.resolution);
+    double h = grid_step(sharpness + next, accuracy_);
     if (arrival.lattice > 0) h = arrival.lattice / std::ceil(arrival.lattice / h);
     const auto [lo, points, targets] = coordinate_.plain()
                                            ? reach(from.density, *from.fields, accuracy_.cut, h)

@@ -19,6 +19,7 @@ namespace mckean {
 struct Accuracy {
   double resolution = 1;  // grid points, in units of the number that suffices
   double cut = 9;         // standard deviations after which Gaussians end
+  double log_error = 39;  // −log of the relative error of a sum over a grid
   double work = 1e8;      // the most that is done in one step: values of a Gaussian, or of a pairwise kernel
   double total = 1e12;    // the most moves of a grid point in one evaluation
   double least() const;   // the share of the peak at which densities end

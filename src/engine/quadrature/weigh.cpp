@@ -12,6 +12,7 @@ namespace {
 
 // Shares of the mass, and of what an observation leaves of it, that no result feels.
 constexpr double kNegligible = 1e-13;
+constexpr double kMayMatter = 30;  // what is cut off may have this share, in units of that of the peak at which it is
 
 // Jet of a product, entry (a, b), of u and v.
 template <class U, class V>
@@ -69,7 +70,7 @@ double check_tails(const GridDensity& after, const std::vector<double>& before, 
     if (before[i] < least * peak) doubtful += p;
     depth -= p * std::log(before[i] / peak);
   }
-  if (doubtful > kNegligible) throw CutTooShort();
+  if (doubtful > std::max(kNegligible, kMayMatter * least)) throw CutTooShort();
   return depth;
 }
 }  // namespace
