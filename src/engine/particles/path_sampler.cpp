@@ -60,19 +60,18 @@ PathSampler::PathSampler(const ParticleProblem& problem, const SamplerOptions& o
 template <class Draw>
 void PathSampler::replace_paths(std::span<const double> theta, std::size_t particles, Draw&& draw) {
   const auto draw_once = [&](double margin) {
-    return draw_law(problem_.system(), schedule_.grid, theta, kernel_law(), law_options(Derivative::none, margin));
+    return draw_law(problem().system(), schedule_.grid, theta, kernel_law(), law_options(Derivative::none, margin));
   };
   with_wide_enough_law(draw_once, [&](const LawPath& law) {
     filter_.set_law(law, theta);
     std::vector<Path> drawn;
-    for (std::size_t s = 0; s < problem_.data().series.size(); ++s) {
+    for (std::size_t s = 0; s < problem().data().series.size(); ++s) {
       std::optional<Path> path = draw(s);
       if (!path) return LawStatus::window_left;
       drawn.push_back(*std::move(path));
     }
     paths_ = std::move(drawn);
-    particle_steps_ +=
-        cost_of_law(law, schedule_.grid.steps(), Derivative::none) + cost_of_filter(schedule_, particles);
+    count(cost_of_law(law, schedule_.grid.steps(), Derivative::none) + cost_of_filter(schedule_, particles));
     return LawStatus::good;
   });
 }
@@ -82,22 +81,22 @@ void PathSampler::begin(std::span<const double> theta) {
 }
 
 void PathSampler::draw(std::span<const double> theta) {
-  ++n_;
-  replace_paths(theta, options_.particles, [&](std::size_t s) { return filter_.step(s, paths_[s], kernel_noise()); });
+  next_iteration();
+  replace_paths(theta, settings().particles, [&](std::size_t s) { return filter_.step(s, paths_[s], kernel_noise()); });
 }
 
 PathScore PathSampler::score_given(std::span<const double> theta, std::uint32_t law_number) {
   score_.set_parameters(theta);
   PathScore h;
   const auto draw_once = [&](double margin) {
-    return draw_law(problem_.system(), schedule_.grid, theta, score_law(law_number),
-                    law_options(options_.derivative, margin));
+    return draw_law(problem().system(), schedule_.grid, theta, score_law(law_number),
+                    law_options(settings().derivative, margin));
   };
   with_wide_enough_law(draw_once, [&](const LawPath& law) {
     h = score_.zero();
     for (std::size_t s = 0; s < paths_.size(); ++s)
       if (score_.add(s, paths_[s], law, h) != LawStatus::good) return LawStatus::window_left;
-    particle_steps_ += cost_of_law(law, schedule_.grid.steps(), options_.derivative);
+    count(cost_of_law(law, schedule_.grid.steps(), settings().derivative));
     return LawStatus::good;
   });
   return h;
@@ -131,8 +130,8 @@ CoupledPathSampler::CoupledPathSampler(const ParticleProblem& problem, const Sam
 
 std::pair<LawPath, LawPath> CoupledPathSampler::draw_laws(const ThetaPair& at, const LawNoise& noise,
                                                           const LawOptions& options) const {
-  return draw_coupled_laws(problem_.system(), {fine_schedule_.grid, at.fine}, {coarse_schedule_.grid, at.coarse}, noise,
-                           options, options_.coarse_law_particles);
+  return draw_coupled_laws(problem().system(), {fine_schedule_.grid, at.fine}, {coarse_schedule_.grid, at.coarse},
+                           noise, options, settings().coarse_law_particles);
 }
 
 std::uint64_t CoupledPathSampler::law_cost(const std::pair<LawPath, LawPath>& laws, Derivative derivative) const {
@@ -148,14 +147,14 @@ void CoupledPathSampler::replace_paths(const ThetaPair& at, std::size_t particle
   with_wide_enough_law(draw_once, [&](const std::pair<LawPath, LawPath>& laws) {
     filter_.set_laws(laws.first, laws.second, at.fine, at.coarse);
     std::vector<CoupledFilter::Pair> drawn;
-    for (std::size_t s = 0; s < problem_.data().series.size(); ++s) {
+    for (std::size_t s = 0; s < problem().data().series.size(); ++s) {
       std::optional<CoupledFilter::Pair> pair = draw(s);
       if (!pair) return LawStatus::window_left;
       drawn.push_back(*std::move(pair));
     }
     paths_ = std::move(drawn);
-    particle_steps_ += law_cost(laws, Derivative::none) + cost_of_filter(fine_schedule_, particles) +
-                       cost_of_filter(coarse_schedule_, particles);
+    count(law_cost(laws, Derivative::none) + cost_of_filter(fine_schedule_, particles) +
+          cost_of_filter(coarse_schedule_, particles));
     return LawStatus::good;
   });
 }
@@ -165,8 +164,8 @@ void CoupledPathSampler::begin(const ThetaPair& at) {
 }
 
 void CoupledPathSampler::draw(const ThetaPair& at) {
-  ++n_;
-  replace_paths(at, options_.particles, [&](std::size_t s) { return filter_.step(s, paths_[s], kernel_noise()); });
+  next_iteration();
+  replace_paths(at, settings().particles, [&](std::size_t s) { return filter_.step(s, paths_[s], kernel_noise()); });
 }
 
 std::pair<PathScore, PathScore> CoupledPathSampler::scores(const ThetaPair& at) {
@@ -174,7 +173,7 @@ std::pair<PathScore, PathScore> CoupledPathSampler::scores(const ThetaPair& at) 
   fine_score_.set_parameters(at.fine);
   coarse_score_.set_parameters(at.coarse);
   const auto draw_once = [&](double margin) {
-    return draw_laws(at, score_law(n_), law_options(options_.derivative, margin));
+    return draw_laws(at, score_law(iteration()), law_options(settings().derivative, margin));
   };
   with_wide_enough_law(draw_once, [&](const std::pair<LawPath, LawPath>& laws) {
     h = {fine_score_.zero(), coarse_score_.zero()};
@@ -182,7 +181,7 @@ std::pair<PathScore, PathScore> CoupledPathSampler::scores(const ThetaPair& at) 
       if (fine_score_.add(s, paths_[s].fine, laws.first, h.first) != LawStatus::good ||
           coarse_score_.add(s, paths_[s].coarse, laws.second, h.second) != LawStatus::good)
         return LawStatus::window_left;
-    particle_steps_ += law_cost(laws, options_.derivative);
+    count(law_cost(laws, settings().derivative));
     return LawStatus::good;
   });
   return h;

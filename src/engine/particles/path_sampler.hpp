@@ -62,15 +62,21 @@ class SamplerBase {
   LawNoise score_law(std::uint32_t n) const { return law_noise(n, Purpose::score_law_start, Purpose::score_law); }
   LawOptions law_options(Derivative, double margin) const;
 
+  const ParticleProblem& problem() const { return problem_; }
+  const SamplerOptions& settings() const { return options_; }
+  std::uint32_t iteration() const { return n_; }
+  void next_iteration() { ++n_; }
+  void count(std::uint64_t particle_steps) { particle_steps_ += particle_steps; }
+
+ private:
+  LawNoise law_noise(std::uint32_t n, Purpose start, Purpose path) const;
+  std::string place(std::span<const double> theta) const;
+
   const ParticleProblem& problem_;
   SamplerOptions options_;
   ChainIdentity id_;
   std::uint32_t n_ = 0;  // names the noise of an iteration
   std::uint64_t particle_steps_ = 0;
-
- private:
-  LawNoise law_noise(std::uint32_t n, Purpose start, Purpose path) const;
-  std::string place(std::span<const double> theta) const;
 };
 
 class PathSampler : public SamplerBase {
@@ -80,9 +86,9 @@ class PathSampler : public SamplerBase {
   void begin(std::span<const double> theta);  // paths from the model itself, in the present iteration
   void draw(std::span<const double> theta);   // the next iteration
   // H of the present paths at θ, with a law of its own for each iteration.
-  PathScore score(std::span<const double> theta) { return score_given(theta, n_); }
+  PathScore score(std::span<const double> theta) { return score_given(theta, iteration()); }
   // The same with a law that no iteration uses.
-  PathScore score_with_another_law(std::span<const double> theta) { return score_given(theta, ~n_); }
+  PathScore score_with_another_law(std::span<const double> theta) { return score_given(theta, ~iteration()); }
 
   const std::vector<Path>& paths() const { return paths_; }  // series by series
 

@@ -16,7 +16,7 @@ std::size_t targets(double cut, double sd, double step) {
   return (static_cast<std::size_t>(2 * cut * sd / step) + 1 + kStride) / kStride * kStride;
 }
 
-typedef double Eight __attribute__((vector_size(64), aligned(8)));  // at any address
+using Eight [[gnu::vector_size(64), gnu::aligned(8)]] = double;  // at any address
 
 // w_j = exp(−z_j²/2), z_j = z + jη, eight at a time without an exponential for each: w_{j+8} = w_j r_j,
 // r_{j+8} = r_j e^{−64η²} with r_j = exp(−8η z_j − 32η²). What depends on η alone is kept for the next point.
