@@ -37,29 +37,30 @@ const Data& logs() {
 // log(1 + μΔ + s√Δ ξ), whose density is convolved on a fine grid.
 double by_random_walk(double mu, double tau, double s, const Data& data, int level) {
   constexpr double kStep = 0.004;
-  constexpr int kReach = 500, kPoints = 1501;  // u from −3 to 3, increments from −2 to 2
+  constexpr std::ptrdiff_t kReach = 500, kMiddle = 750,
+                           kPoints = 2 * kMiddle + 1;  // u from −3 to 3, increments from −2 to 2
   const double dt = std::exp2(-level), sd = s * std::sqrt(dt);
   std::vector<double> jump(2 * kReach + 1), p(kPoints);
-  for (int j = -kReach; j <= kReach; ++j) {
-    const double e = std::exp(j * kStep), z = (e - 1 - mu * dt) / sd;
+  for (std::ptrdiff_t j = -kReach; j <= kReach; ++j) {
+    const double e = std::exp(static_cast<double>(j) * kStep), z = (e - 1 - mu * dt) / sd;
     jump[static_cast<std::size_t>(j + kReach)] =
         kStep * std::exp(-0.5 * z * z) * e / (sd * std::sqrt(2 * std::numbers::pi));
   }
-  p[kPoints / 2] = 1;
+  p[kMiddle] = 1;
   double out = 0;
   for (const double y : data.series[0].values) {
     for (int k = 0; k < 1 << level; ++k) {
       std::vector<double> next(kPoints);
-      for (int i = 0; i < kPoints; ++i)
-        for (int j = std::max(0, i - kReach); p[static_cast<std::size_t>(i)] > 0 && j < std::min(kPoints, i + kReach);
-             ++j)
+      for (std::ptrdiff_t i = 0; i < kPoints; ++i)
+        for (std::ptrdiff_t j = std::max<std::ptrdiff_t>(0, i - kReach);
+             p[static_cast<std::size_t>(i)] > 0 && j < std::min(kPoints, i + kReach); ++j)
           next[static_cast<std::size_t>(j)] +=
               p[static_cast<std::size_t>(i)] * jump[static_cast<std::size_t>(j - i + kReach)];
       p = next;
     }
     double total = 0;
-    for (int i = 0; i < kPoints; ++i) {
-      const double z = (y - (i - kPoints / 2) * kStep) / tau;
+    for (std::ptrdiff_t i = 0; i < kPoints; ++i) {
+      const double z = (y - static_cast<double>(i - kMiddle) * kStep) / tau;
       total += p[static_cast<std::size_t>(i)] *= std::exp(-0.5 * z * z) / (tau * std::sqrt(2 * std::numbers::pi));
     }
     for (double& v : p) v /= total;
@@ -69,7 +70,9 @@ double by_random_walk(double mu, double tau, double s, const Data& data, int lev
 }
 
 TEST(StateNoise, GeometricAtEulerLevels) {
-  for (const auto& [s, level] : {std::pair{0.15, 0}, {0.2, 1}, {0.3, 3}}) {
+  for (const auto& c : {std::pair{0.15, 0}, {0.2, 1}, {0.3, 3}}) {
+    const double s = c.first;
+    const int level = c.second;
     SCOPED_TRACE(level);
     const Quadrature quadrature({geometric(s), logs()}, level);
     const std::vector<double> theta{0.1, 0.3};
