@@ -22,7 +22,6 @@ constexpr int kCoarse = 2, kFirst = 4, kHighest = 8;  // levels: of the search, 
 constexpr int kSketch = 4;                            // and of the ends of intervals
 constexpr double kMoves = 0.1;                        // standard errors by which a finer level may move the maximum
 constexpr double kClimbs = 0.5;                       // the same, from which on extrapolation begins at finer levels
-constexpr double kNegligible = 2e-3;                  // between two extrapolations that agree
 constexpr double kMuch = 0.2;                         // the same, where finer levels cost too much
 constexpr double kSketchDistance = 1;                 // standard errors
 constexpr double kComparable = 3;                     // log units within which another maximum is reported
