@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "mckean/problem.hpp"
+#include "mckean/scheme.hpp"
 
 namespace mckean {
 
@@ -24,6 +25,7 @@ inline constexpr int kContinuous = -1;  // the level of the diffusion itself, wh
 // How carefully. Exact engines read the level and the temper alone.
 struct Effort {
   int level = 4;                                     // a unit of time is split into 2^level steps
+  Scheme scheme = Scheme::euler;                     // of these steps
   std::size_t particles = 256, law_particles = 512;  // M and N
   double temper = 1;                                 // β: every observation counts as that share of one, G^β
   bool operator==(const Effort&) const = default;

@@ -29,6 +29,7 @@ struct FitOptions {
   // l_min and L; single and quadrature use L. A search begins at the lower one and goes on to the higher where that
   // moves the estimate.
   std::optional<std::pair<int, int>> levels = {};
+  std::optional<Scheme> scheme = {};               // of a search's steps: splitting, and Euler's where levels are given
   std::string particles = {}, law_particles = {};  // M and N_l: numbers, or rules of l, L and T such as "l*L"
   std::optional<Smoother> smoother = {};
   bool finite_difference = false;  // the paper's derivative of the law, in place of its tangent
@@ -96,9 +97,10 @@ struct FitResult {
   std::vector<LocalMaximum> maxima;             // those of comparable likelihood, the best first
   std::vector<Cell> cells;                      // by level, then p
   std::size_t replicates = 0, reprojections = 0;
-  std::size_t evaluations = 0;  // of the likelihood, by a search
-  int lowest = 0, highest = 0;  // levels; in continuous time those that were extrapolated, kContinuous where none was
-  bool continuous = false;      // the answer is that of the diffusion
+  std::size_t evaluations = 0;    // of the likelihood, by a search
+  int lowest = 0, highest = 0;    // levels; in continuous time those that were extrapolated, kContinuous where none was
+  Scheme scheme = Scheme::euler;  // of the steps
+  bool continuous = false;        // the answer is that of the diffusion
   std::size_t particles = 0, law_particles = 0, iterations = 0;  // at the highest level
   std::optional<LikelihoodSummary> loglik;                       // at the estimate
   std::uint64_t particle_steps = 0;

@@ -171,7 +171,7 @@ void run_check(const Arguments& o) {
   const LawNoise noise{{o.seed, 0, 0, Purpose::law_start}, {o.seed, 0, 0, Purpose::law}};
   LawOptions options{.particles = 256};
   options.first_rank = find_rank(system, grid, theta, noise, options);
-  const auto dynamics = system.dynamics(system.ranks()[options.first_rank], false);
+  const auto dynamics = system.dynamics(Scheme::euler, system.ranks()[options.first_rank], false);
 
   Report r;
   describe_model(model, r);

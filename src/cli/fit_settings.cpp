@@ -95,6 +95,7 @@ FitOptions fit_options(const Arguments& a) {
   o.engine = a.engine;
   o.estimator = parse_estimator(a.estimator);
   if (!a.levels.empty()) o.levels = parse_levels(a.levels);
+  if (!a.scheme.empty()) o.scheme = a.scheme == "euler" ? Scheme::euler : Scheme::splitting;
   o.particles = a.particles, o.law_particles = a.law_particles;
   o.smoother = chosen_smoother(a);
   o.finite_difference = finite_difference(a);

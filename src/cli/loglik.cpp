@@ -35,7 +35,10 @@ void run_loglik(const Arguments& o, World& world) {
   const Problem problem(model, read_data(o.data, model.columns()), o.unit);
   if (const auto exact = exact_answer(o, problem, Wanted::value, world))
     return print_exact(o, model, *exact, world, clock);
-  const Effort effort{.level = *o.level, .particles = o.particle_count(), .law_particles = o.law_particle_count()};
+  const Effort effort{.level = *o.level,
+                      .scheme = o.scheme == "splitting" ? Scheme::splitting : Scheme::euler,
+                      .particles = o.particle_count(),
+                      .law_particles = o.law_particle_count()};
   const auto engine =
       make_engine("particles", problem, {.level = effort.level, .seed = o.seed, .full_precision = o.full_normals});
   AverageOptions options{.seed = o.seed, .repeats = o.repeats};
@@ -55,7 +58,7 @@ void run_loglik(const Arguments& o, World& world) {
     if (summary.se) se = *summary.se;
     return print_json({{"loglik", {{"value", summary.value}, {"se", se}}},
                        {"engine", "particles"},
-                       {"scheme", "euler"},
+                       {"scheme", name_of(effort.scheme)},
                        {"level", effort.level},
                        {"proposal", "plain"},
                        {"particles", effort.particles},
@@ -70,8 +73,8 @@ void run_loglik(const Arguments& o, World& world) {
   }
   fmt::print("log-likelihood  {:.6f}", summary.value);
   if (summary.se) fmt::print("  (standard error {:.2g})", *summary.se);
-  fmt::print("\nlevel {}, {} particles, {} law particles, {} repeats, seed {}\n", effort.level, effort.particles,
-             effort.law_particles, o.repeats, o.seed);
+  fmt::print("\n{} steps, level {}, {} particles, {} law particles, {} repeats, seed {}\n", name_of(effort.scheme),
+             effort.level, effort.particles, effort.law_particles, o.repeats, o.seed);
   fmt::print("{:.3g} particle-steps in {:.3g} s\n", static_cast<double>(steps), clock.seconds());
 }
 }  // namespace

@@ -22,6 +22,9 @@ constexpr std::size_t kFewestPoints = 3, kMostPoints = 200;
 const std::string kParticles = "particles of the smoother, a number or a rule of l, L and T";
 const std::string kLawParticles = "particles of the law, a number or a rule such as l*L";
 const std::string kLevel = "a unit of time is split into 2^level Euler steps";
+const std::string kScheme =
+    "steps of particles: splitting (noise over half a step, the drift's flow, noise over half a step), or euler, "
+    "which levels mean unless told";
 const std::string kIterations = "iterations of each chain that are used", kChainCount = "independent chains";
 
 // By command and option, the defaults of the library.
@@ -72,6 +75,9 @@ const std::vector<Option> kOptions = {
     {"--estimator", &A::estimator, C::profile, {.check = CLI::IsMember({"quadrature", "scores"})},
      "quadrature: exact, for one-dimensional states, there the default; scores: integrated scores of the smoother, "
      "for any state"},
+    {"--scheme", &A::scheme, C::fit,
+     {.check = CLI::IsMember({"euler", "splitting"}), .key = "scheme", .readers = R::search}, kScheme},
+    {"--scheme", &A::scheme, C::loglik, {.check = CLI::IsMember({"euler", "splitting"})}, kScheme},
     {"--levels", &A::levels, C::fit, {.key = "levels"},
      "lowest and highest level, LOW:HIGH; single and quadrature use the highest (default: chosen; 2:4 for paper "
      "and single)"},

@@ -77,6 +77,7 @@ Json to_json(const Model& model, const Arguments& s, const FitResult& r, const s
               {"maxima", maxima},
               {"replicates", r.exact || r.estimator == "search" ? Json(nullptr) : Json(r.replicates)},
               {"levels", levels_json(r)},
+              {"scheme", r.continuous ? Json(nullptr) : Json(name_of(r.scheme))},
               {"continuous", r.continuous},
               {"estimator", r.exact ? Json(nullptr) : Json(r.estimator)},
               {"seed", s.seed},

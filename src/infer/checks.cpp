@@ -60,14 +60,15 @@ std::vector<bool> determined(const Model& model, const Pilot& pilot, Findings& f
   return known;
 }
 
-LikelihoodAverage likelihood_at(Workbench& bench, const std::string& group, int level,
+LikelihoodAverage likelihood_at(Workbench& bench, const std::string& group, Steps steps,
                                 const std::vector<double>& theta) {
   const std::size_t series = bench.problem.data().series.size();
   const std::string name = group + "likelihood";
   const std::uint64_t seed = seed_of(bench.seed, name);
-  const auto engine = make_engine("particles", bench.problem.problem(), {.level = level, .seed = seed});
+  const auto engine = make_engine("particles", bench.problem.problem(), {.level = steps.level, .seed = seed});
   AverageOptions options{.seed = seed, .repeats = kFilters, .group = name};
-  options.request.effort = {.level = level,
+  options.request.effort = {.level = steps.level,
+                            .scheme = steps.scheme,
                             .particles = std::max(kFilterParticles / 4, kFilterParticles / (1 + series / 8)),
                             .law_particles = kFilterParticles};
   LikelihoodAverage out = average_likelihood(*engine, theta, options, bench.runner);

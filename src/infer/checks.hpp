@@ -6,7 +6,7 @@
 namespace mckean {
 
 // The likelihood at a point, from independent filters.
-LikelihoodAverage likelihood_at(Workbench&, const std::string& group, int level, const std::vector<double>& theta);
+LikelihoodAverage likelihood_at(Workbench&, const std::string& group, Steps, const std::vector<double>& theta);
 
 // Observations far from their prediction, and predictions that err in a pattern.
 void check_predictions(const Data&, const std::vector<double>& errors, Findings&);

@@ -5,9 +5,9 @@
 namespace mckean {
 namespace {
 
-constexpr std::pair kUsualLevels{2, 4};  // of paper and single
-constexpr int kRankLevel = 3;            // where the pilot begins
-constexpr int kHighestOfSearch = 9;
+constexpr std::pair kUsualLevels{2, 4};                          // of paper and single
+constexpr int kRankLevel = 3;                                    // where the pilot begins
+constexpr std::pair kEulerLevels{4, 9}, kSplittingLevels{1, 8};  // where a search begins, and how far it may go
 constexpr std::size_t kStartsOfSearch = 2;
 
 void set_rules(const FitOptions& o, auto& to) {
@@ -57,7 +57,8 @@ std::size_t number_of(const std::string& text, const char* option, std::size_t l
 
 search::SearchOptions search_options(const FitOptions& o) {
   search::SearchOptions out;
-  out.levels = o.levels.value_or(std::pair(out.levels.first, kHighestOfSearch));
+  out.scheme = o.scheme.value_or(o.levels ? Scheme::euler : Scheme::splitting);
+  out.levels = o.levels.value_or(out.scheme == Scheme::euler ? kEulerLevels : kSplittingLevels);
   out.particles = number_of(o.particles, "--particles", 2);
   out.law_particles = number_of(o.law_particles, "--law-particles", 1);
   out.starts = o.starts.value_or(kStartsOfSearch);

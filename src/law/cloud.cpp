@@ -53,20 +53,27 @@ Cloud::Cloud(const Model& model, const Dynamics& dynamics, std::size_t particles
       particles_(particles),
       measure_(dynamics.measure, kernels),
       advance_(dynamics.advance, kernels),
+      noise_(dynamics.advance_noise, kernels),
       expander_(dynamics, kernels) {
   const std::size_t columns = dynamics.dimension + dynamics.tangents + dynamics.carried;
-  const std::size_t parameters = dynamics.tangents ? dynamics.dynamic.size() : 0;
   for (Columns& s : state_) s = Columns(columns, particles);
-  xi_ = Columns(dynamics.field.pairwise.size() * (1 + parameters), particles);
+  xi_ = Columns(dynamics.field.pairwise.size() * (1 + parameters()), particles);
+  slopes_ = Columns((dynamics.stages - 1) * (dynamics.dimension + dynamics.tangents), particles);
+  if (dynamics.stages > 1 && !dynamics.fused) point_ = Columns(dynamics.dimension + dynamics.tangents, particles);
   if (dynamics.pair) pair_.emplace(*dynamics.pair, kernels);
-  moments_.resize(dynamics.moments() * (1 + parameters));
-  inputs_.resize(dynamics.inputs());
-  tangents_.resize(dynamics.inputs() * parameters);
+  for (const Program& p : dynamics.stage) stages_.emplace_back(p, kernels);
+  moments_.resize(dynamics.moments() * (1 + parameters()));
+  inputs_.resize(dynamics.stages * dynamics.inputs());
+  tangents_.resize(inputs_.size() * parameters());
+  stage_inputs_.resize(dynamics.inputs());
+  stage_tangents_.resize(dynamics.inputs() * parameters());
 }
 
 void Cloud::set_parameters(std::span<const double> theta) {
   measure_.set_fixed(theta);
   advance_.set_fixed(theta);
+  noise_.set_fixed(theta);
+  for (Frame& f : stages_) f.set_fixed(theta);
   if (pair_) pair_->set_fixed(theta);
   expander_.set_parameters(theta);
 }
@@ -79,51 +86,104 @@ void Cloud::start(const Stream& stream, NormalPrecision precision) {
     std::fill_n(state_[0][dynamics_.dimension + i], state_[0].rows(), 0.0);
 }
 
-void Cloud::take_sums(const Frame& frame, std::size_t first) {
-  for (std::size_t i = 0; i < moments_.size(); ++i)
-    moments_[i] = frame.sum(first + i) / static_cast<double>(particles_);
+void Cloud::take_sums(const Frame& frame) {
+  for (std::size_t i = 0; i < moments_.size(); ++i) moments_[i] = frame.sum(i) / static_cast<double>(particles_);
 }
 
-void Cloud::run_measure(double t) {
+// stage_inputs_ are those of the stage; only the windows are read.
+void Cloud::run_measure(double t, const Columns& at, std::span<double* const> carried) {
   uniforms_.assign(1, t);
-  uniforms_.insert(uniforms_.end(), inputs_.begin(), inputs_.end());
+  uniforms_.insert(uniforms_.end(), stage_inputs_.begin(), stage_inputs_.end());
   measure_.set_uniforms(uniforms_);
   measure_.clear_sums();
-  Columns& now = state_[now_];
-  const std::size_t d = dynamics_.dimension + dynamics_.tangents;
-  std::vector<const double*> in(d);
-  std::vector<double*> out(dynamics_.carried);
-  for (std::size_t c = 0; c < in.size(); ++c) in[c] = now[c];
-  for (std::size_t k = 0; k < out.size(); ++k) out[k] = now[d + k];
-  measure_.over(particles_, in, out);
-  take_sums(measure_, 0);
+  std::vector<const double*> in(dynamics_.dimension + dynamics_.tangents);
+  for (std::size_t c = 0; c < in.size(); ++c) in[c] = at[c];
+  measure_.over(particles_, in, carried);
+  take_sums(measure_);
 }
 
-std::optional<std::vector<Range>> Cloud::windows(double margin, const double* given) const {
+std::optional<std::vector<Range>> Cloud::windows(std::size_t stage, const Columns& at, const Windows& how) const {
   std::vector<Range> ranges;
   for (const Window& w : dynamics_.field.windows) {
-    const double* x = state()[w.component];
+    const double* x = at[w.component];
     const auto [low, high] = std::minmax_element(x, x + particles_);
-    if (given) {
-      const Range range{given[w.center_input], 1 / given[w.center_input + 1]};
+    if (how.given) {
+      const double* inputs = how.given + stage * dynamics_.inputs();
+      const Range range{inputs[w.center_input], 1 / inputs[w.center_input + 1]};
       if (*low < range.center - range.half || *high > range.center + range.half) return std::nullopt;
       ranges.push_back(range);
     } else {
-      ranges.push_back(window_for(*low, *high, margin));
+      ranges.push_back(window_for(*low, *high, how.margin));
     }
   }
   return ranges;
 }
 
-LawStatus Cloud::measure(double t, double margin, const double* given) {
-  const auto ranges = windows(margin, given);
+// The inputs of a stage whose points are `at`, into their places.
+LawStatus Cloud::expand(std::size_t stage, const Columns& at, const Windows& how, double t) {
+  const auto ranges = windows(stage, at, how);
   if (!ranges) return LawStatus::rank_too_low;
   for (std::size_t w = 0; w < ranges->size(); ++w) {
-    const std::size_t at = dynamics_.field.windows[w].center_input;
-    inputs_[at] = (*ranges)[w].center, inputs_[at + 1] = 1 / (*ranges)[w].half;
+    const std::size_t to = dynamics_.field.windows[w].center_input;
+    stage_inputs_[to] = (*ranges)[w].center, stage_inputs_[to + 1] = 1 / (*ranges)[w].half;
   }
-  if (!measured_) run_measure(t);
-  return expander_.inputs(*ranges, moments_, inputs_, tangents_);
+  if (stage == 0 && !measured_) {
+    std::vector<double*> carried;
+    for (std::size_t k = 0; k < dynamics_.carried; ++k)
+      carried.push_back(state_[now_][dynamics_.dimension + dynamics_.tangents + k]);
+    run_measure(t, at, carried);
+  } else if (stage > 0 && !dynamics_.fused) {
+    run_measure(t, at, {});
+  }
+  const LawStatus status = expander_.inputs(*ranges, moments_, stage_inputs_, stage_tangents_);
+  const std::size_t n = dynamics_.inputs();
+  const auto place = [&](std::size_t p) { return static_cast<std::ptrdiff_t>((p * dynamics_.stages + stage) * n); };
+  std::ranges::copy(stage_inputs_, inputs_.begin() + place(0));
+  for (std::size_t p = 0; p < parameters(); ++p)
+    std::copy_n(stage_tangents_.begin() + static_cast<std::ptrdiff_t>(p * n), n, tangents_.begin() + place(p));
+  return status;
+}
+
+LawStatus Cloud::measure(double t, const Windows& how) { return expand(0, state(), how, t); }
+
+// What the drift reads of the law at one stage: inputs, then tangents.
+void Cloud::append_stage(std::size_t stage, std::vector<double>& to) const {
+  const std::size_t n = dynamics_.inputs();
+  const auto append = [&](const std::vector<double>& from, std::size_t p) {
+    const auto at = from.begin() + static_cast<std::ptrdiff_t>((p * dynamics_.stages + stage) * n);
+    to.insert(to.end(), at, at + static_cast<std::ptrdiff_t>(n));
+  };
+  append(inputs_, 0);
+  for (std::size_t p = 0; p < parameters(); ++p) append(tangents_, p);
+}
+
+// The slopes of a stage, and where that leads: moments, or the points themselves.
+void Cloud::run_stage(std::size_t stage, const StepTime& step) {
+  const std::size_t d = dynamics_.dimension + dynamics_.tangents;
+  Frame& frame = stages_[stage];
+  uniforms_.assign({step.t, step.flow});
+  append_stage(stage, uniforms_);
+  frame.set_uniforms(uniforms_);
+  frame.clear_sums();
+  in_.clear(), out_.clear();
+  for (std::size_t c = 0; c < d; ++c) in_.push_back(state()[c]);
+  for (std::size_t c = 0; c < stage * d; ++c) in_.push_back(slopes_[c]);
+  std::as_const(xi_).append_to(in_);
+  for (std::size_t c = 0; c < d; ++c) out_.push_back(slopes_[stage * d + c]);
+  point_.append_to(out_);
+  frame.over(particles_, in_, out_);
+  if (dynamics_.fused) take_sums(frame);
+}
+
+LawStatus Cloud::measure_stages(const StepTime& step, const Windows& how) {
+  if (step.flow == 0 || stages_.empty()) return LawStatus::good;
+  if (pair_) pairwise(step.t);
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    run_stage(i, step);
+    const double t = step.t + dynamics_.shares[i + 1] * step.flow;
+    if (const LawStatus status = expand(i + 1, point_, how, t); status != LawStatus::good) return status;
+  }
+  return LawStatus::good;
 }
 
 void Cloud::pairwise(double t) {
@@ -140,24 +200,30 @@ void Cloud::pairwise(double t) {
 }
 
 void Cloud::advance(std::size_t k, const StepTime& step, double next_t, NoiseSource& noise) {
-  if (pair_) pairwise(step.t);
-  uniforms_.resize(4 + inputs_.size() + tangents_.size());
-  uniforms_[0] = step.t, uniforms_[1] = step.flow, uniforms_[2] = step.root(), uniforms_[3] = next_t;
-  std::ranges::copy(tangents_, std::ranges::copy(inputs_, uniforms_.begin() + 4).out);
-  advance_.set_uniforms(uniforms_);
-  advance_.clear_sums();
+  const bool flows = step.flow != 0;
+  const std::size_t d = dynamics_.dimension + dynamics_.tangents;
+  Frame& frame = flows ? advance_ : noise_;
+  if (flows) {
+    if (pair_ && stages_.empty()) pairwise(step.t);
+    uniforms_.assign({step.t, step.flow, step.root(), next_t});
+    append_stage(dynamics_.stages - 1, uniforms_);
+  } else {
+    uniforms_.assign({step.t, step.root()});
+  }
+  frame.set_uniforms(uniforms_);
+  frame.clear_sums();
 
   Columns &from = state_[now_], &to = state_[1 - now_];
-  in_.clear();
-  from.append_to(in_);
-  xi_.append_to(in_);
-  out_.resize(dynamics_.advance.outputs());
-  for (std::size_t c = 0; c < out_.size(); ++c) out_[c] = to[c];
-  advance_.over(particles_, in_, out_, dynamics_.sources,
-                [&](std::size_t j, std::size_t first) { return noise.block(k, j, first); });
+  in_.clear(), out_.clear();
+  for (std::size_t c = 0; c < (flows ? from.count() : d); ++c) in_.push_back(from[c]);
+  if (flows) std::as_const(slopes_).append_to(in_), std::as_const(xi_).append_to(in_);
+  for (std::size_t c = 0; c < (flows ? dynamics_.advance : dynamics_.advance_noise).outputs(); ++c)
+    out_.push_back(to[c]);
+  frame.over(particles_, in_, out_, dynamics_.sources,
+             [&](std::size_t j, std::size_t first) { return noise.block(k, j, first); });
   now_ = 1 - now_;
   measured_ = dynamics_.fused;
-  if (measured_) take_sums(advance_, 0);
+  if (measured_) take_sums(frame);
 }
 
 bool Cloud::finite() const {

@@ -23,6 +23,13 @@ struct LawParticles {
 void pairwise_means(Frame& pair, double t, const LawParticles&, std::span<const double* const> own,
                     std::span<double* const> means, std::size_t n, const Kernels&);
 
+// How windows of expansions are chosen: around the particles, wider by `margin`, or those among the inputs (of all
+// stages) of another cloud; rank_too_low where they are too small (rank 0 needs none).
+struct Windows {
+  double margin;
+  const double* given = nullptr;
+};
+
 class Cloud {
  public:
   Cloud(const Model&, const Dynamics&, std::size_t particles, const Kernels&);
@@ -30,9 +37,10 @@ class Cloud {
   void set_parameters(std::span<const double> theta);
   void start(const Stream&, NormalPrecision);
 
-  // The numbers that a drift reads at time t; `margin` widens the windows of expansions, or `windows` gives the
-  // inputs of another cloud whose windows are to be used (rank_too_low if they are too small: rank 0 needs none).
-  LawStatus measure(double t, double margin, const double* windows = nullptr);
+  // The numbers that a drift reads at time t, and those that it reads at the later stages of a step from there: all
+  // stages' inputs, one after the other, and their tangents parameter by parameter.
+  LawStatus measure(double t, const Windows&);
+  LawStatus measure_stages(const StepTime&, const Windows&);
   const std::vector<double>& inputs() const { return inputs_; }
   const std::vector<double>& tangents() const { return tangents_; }
 
@@ -44,23 +52,31 @@ class Cloud {
   const Columns& state() const { return state_[now_]; }  // x, then S, then carried
 
  private:
-  void run_measure(double t);
-  void take_sums(const Frame&, std::size_t first);
+  void run_measure(double t, const Columns& at, std::span<double* const> carried);
+  void take_sums(const Frame&);
   void pairwise(double t);
-  std::optional<std::vector<Range>> windows(double margin, const double* given) const;
+  void run_stage(std::size_t stage, const StepTime&);
+  LawStatus expand(std::size_t stage, const Columns& at, const Windows&, double t);
+  std::optional<std::vector<Range>> windows(std::size_t stage, const Columns& at, const Windows&) const;
+  void append_stage(std::size_t stage, std::vector<double>& to) const;
+  std::size_t parameters() const { return dynamics_.tangents ? dynamics_.dynamic.size() : 0; }
 
   const Model& model_;
   const Dynamics& dynamics_;
   const Kernels& kernels_;
   std::size_t particles_;
   Columns state_[2], xi_;
+  Columns slopes_;  // of the stages but the last, each with its tangents
+  Columns point_;   // x and S at a later stage's points, where the programs do not measure there
   std::size_t now_ = 0;
   std::vector<const double*> in_;
   std::vector<double*> out_;
-  Frame measure_, advance_;
+  Frame measure_, advance_, noise_;
+  std::vector<Frame> stages_;
   std::optional<Frame> pair_;
   Expander expander_;
   std::vector<double> moments_, inputs_, tangents_, uniforms_;
+  std::vector<double> stage_inputs_, stage_tangents_;
   bool measured_ = false;  // moments_ belong to the present state
 };
 }  // namespace mckean

@@ -15,8 +15,8 @@ void LawPath::append_inputs(std::size_t point, std::vector<double>& to) const {
 
 void report_overflow(const Model& model, std::span<const double> theta, int level, double time, const char* who) {
   throw Explosion(
-      fmt::format("model '{}': {} overflow or are undefined by t = {:.6g}, level {}, with {}; the Euler steps may "
-                  "be too long (raise the level), or the dynamics explode or have a pole at these values",
+      fmt::format("model '{}': {} overflow or are undefined by t = {:.6g}, level {}, with {}; the steps may be "
+                  "too long (raise the level), or the dynamics explode or have a pole at these values",
                   model.name(), who, time, level, to_text(model.parameters(), theta)));
 }
 
@@ -44,7 +44,7 @@ LawStatus run(const LawSetting& setting, const Dynamics& dynamics, const LawPoin
 }
 
 LawStatus draw_once(const LawSetting& setting, const LawPoint& at, LawPath& path, const LawPath* windows = nullptr) {
-  path = empty_law_path(setting.dynamics(), setting.options.particles, at.grid);
+  path = empty_law_path(setting.dynamics(at.grid), setting.options.particles, at.grid);
   if (!path.dynamics->reads_law()) return LawStatus::good;
   return run(setting, *path.dynamics, at, recorder(path), windows);
 }
@@ -84,7 +84,7 @@ LawStatus add_finite_differences(LawPath& law, const LawPoint& at, Draw&& draw) 
 LawStatus run_law(const System& system, const LawPoint& at, const LawNoise& noise, const LawOptions& options,
                   const LawWatcher& watch, const Kernels& kernels) {
   const LawSetting setting{system, noise, options, kernels, system.ranks()[options.first_rank]};
-  return run(setting, *setting.dynamics(), at, watch);
+  return run(setting, *setting.dynamics(at.grid), at, watch);
 }
 
 LawPath draw_law(const System& system, const Grid& grid, std::span<const double> theta, const LawNoise& noise,
@@ -107,7 +107,7 @@ using LawPair = std::pair<LawPath, LawPath>;
 
 LawStatus draw_pair(const LawSetting& setting, const LawPoint& fine, const LawPoint& coarse,
                     std::size_t coarse_particles, LawPair& paths, const LawPair* windows = nullptr) {
-  const auto dynamics = setting.dynamics();
+  const auto dynamics = setting.dynamics(fine.grid);
   const std::size_t particles = setting.options.particles;
   paths = {empty_law_path(dynamics, particles, fine.grid), empty_law_path(dynamics, coarse_particles, coarse.grid)};
   if (!dynamics->reads_law()) return LawStatus::good;
@@ -161,7 +161,7 @@ std::size_t find_rank(const System& system, const Grid& grid, std::span<const do
                       const LawOptions& options) {
   if (system.ranks().size() == 1) return 0;  // nothing to choose
   return with_enough_rank({system, noise, options, kernels(), 0}, [&](const LawSetting& setting) {
-    return run(setting, *setting.dynamics(), {grid, theta}, [](std::size_t, const Cloud&) {});
+    return run(setting, *setting.dynamics(grid), {grid, theta}, [](std::size_t, const Cloud&) {});
   });
 }
 }  // namespace mckean

@@ -33,8 +33,9 @@ LawStatus LawRun::arrive(std::size_t k) {
   if ((k % 16 == 0 || k == at_.grid.steps()) && !cloud_.finite()) overflow(k, "the particles of the law");
   given_.clear();
   if (windows_) windows_->append_inputs(k, given_);
-  const LawStatus status =
-      cloud_.measure(at_.grid.time[k], setting_.options.margin, windows_ ? given_.data() : nullptr);
+  const Windows windows{setting_.options.margin, windows_ ? given_.data() : nullptr};
+  LawStatus status = cloud_.measure(at_.grid.time[k], windows);
+  if (status == LawStatus::good && k < at_.grid.steps()) status = cloud_.measure_stages(at_.grid.step[k], windows);
   if (status != LawStatus::good) return status;
   for (const auto* values : {&cloud_.inputs(), &cloud_.tangents()})
     for (const double v : *values)
@@ -49,8 +50,8 @@ LawPath empty_law_path(std::shared_ptr<const Dynamics> dynamics, std::size_t par
   path.particles = particles;
   path.points = grid.steps() + 1;
   const Dynamics& d = *path.dynamics;
-  path.inputs = Columns(d.inputs(), path.points);
-  if (d.tangents) path.tangents = Columns(d.inputs() * d.dynamic.size(), path.points);
+  path.inputs = Columns(d.inputs() * d.stages, path.points);
+  if (d.tangents) path.tangents = Columns(path.inputs.count() * d.dynamic.size(), path.points);
   if (!d.field.pairwise.empty()) path.position_columns = d.dimension + d.tangents;
   return path;
 }

@@ -13,8 +13,8 @@ struct LawSetting {
   const Kernels& kernels;
   std::size_t rank;
 
-  std::shared_ptr<const Dynamics> dynamics() const {
-    return system.dynamics(rank, options.derivative == Derivative::tangent);
+  std::shared_ptr<const Dynamics> dynamics(const Grid& grid) const {
+    return system.dynamics(grid.scheme, rank, options.derivative == Derivative::tangent);
   }
   FreshNoise path_noise(const Dynamics& d, FreshNoise::Buffer buffer = FreshNoise::Buffer::blocks) const {
     return {{kernels, options.precision, noise.path, 0, d.sources}, options.particles, buffer};

@@ -95,7 +95,7 @@ class Explorer {
     if (p.renewal < 0.02)
       out_.findings.push_back(
           {Finding::Code::smoother_stuck, {{"particles", place.chain.particles}, {"percent", 100 * p.renewal}}});
-    if (!options_.law_particles && bench_.problem.system().dynamics(0, false)->reads_law()) {
+    if (!options_.law_particles && bench_.problem.system().dynamics(Scheme::euler, 0, false)->reads_law()) {
       double share = 0;
       const MatrixXd total = p.noise();
       for (Index i = 0; i < total.rows(); ++i)
@@ -284,7 +284,8 @@ Biases biases(Workbench& bench, const std::string& group, const Place& place, co
     places.push_back(place);
     places.back().level -= below;
   }
-  const bool has_law = bench.problem.system().dynamics(0, false)->reads_law() && place.chain.law_particles >= 8;
+  const bool has_law =
+      bench.problem.system().dynamics(Scheme::euler, 0, false)->reads_law() && place.chain.law_particles >= 8;
   if (has_law) {  // at the lower level, where it costs less
     places.push_back(place);
     places.back().level -= below;

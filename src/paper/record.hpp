@@ -62,7 +62,7 @@ constexpr std::uint32_t signature(std::uint32_t so_far) {
     return mixed(so_far, "number ");
   } else if constexpr (std::same_as<T, bool>) {
     return mixed(so_far, "flag ");
-  } else if constexpr (std::same_as<T, int>) {
+  } else if constexpr (std::same_as<T, int> || std::is_enum_v<T>) {
     return mixed(so_far, "integer ");
   } else if constexpr (std::unsigned_integral<T>) {
     return mixed(so_far, "whole ");
@@ -84,7 +84,7 @@ void write_field(const T& field, std::vector<double>& to) {
     std::apply([&](auto... member) { (write_field(field.*member, to), ...); }, members_of<T>());
   } else if constexpr (std::same_as<T, double>) {
     to.push_back(field);
-  } else if constexpr (std::same_as<T, bool> || std::same_as<T, int>) {
+  } else if constexpr (std::same_as<T, bool> || std::same_as<T, int> || std::is_enum_v<T>) {
     to.push_back(static_cast<double>(field));
   } else if constexpr (std::unsigned_integral<T>) {
     write_whole(field, to);
@@ -111,8 +111,8 @@ void read_field(RowReader& from, T& field) {
     field = from.number();
   } else if constexpr (std::same_as<T, bool>) {
     field = from.flag();
-  } else if constexpr (std::same_as<T, int>) {
-    field = from.integer();
+  } else if constexpr (std::same_as<T, int> || std::is_enum_v<T>) {
+    field = static_cast<T>(from.integer());
   } else if constexpr (std::unsigned_integral<T>) {
     field = from.whole();
   } else if constexpr (std::same_as<T, std::string>) {

@@ -21,7 +21,7 @@ constexpr auto record_of(const ChainDraws*) {
 
 ChainDraws draw_chain(const ParticleProblem& problem, const ChainOptions& options, ChainIdentity id,
                       std::size_t iterations) {
-  const Schedule& schedule = problem.schedule(id.level);
+  const Schedule& schedule = problem.schedule(id.steps());
   PathSampler sampler(problem, options, id);
   const std::vector<double> theta = through_unconstrained(problem.model().parameters(), options.start);
   sampler.start(theta, options.burn_in);
@@ -37,9 +37,9 @@ ChainDraws draw_chain(const ParticleProblem& problem, const ChainOptions& option
   return out;
 }
 
-SmoothedDraws sorted_out(const ParticleProblem& problem, int level, std::span<const double> values) {
+SmoothedDraws sorted_out(const ParticleProblem& problem, Steps steps, std::span<const double> values) {
   const Data& data = problem.data();
-  const Schedule& schedule = problem.schedule(level);
+  const Schedule& schedule = problem.schedule(steps);
   const std::size_t dimension = problem.model().dimension();
   SmoothedDraws out;
   for (const auto& s : data.series) out.emplace_back(dimension, std::vector<std::vector<double>>(s.times.size()));
@@ -51,18 +51,18 @@ SmoothedDraws sorted_out(const ParticleProblem& problem, int level, std::span<co
 }
 }  // namespace
 
-SmoothedChains draw_smoothed(const ParticleProblem& problem, const ChainOptions& options, std::uint64_t seed, int level,
-                             std::size_t chains, std::size_t iterations, TaskRunner& runner) {
+SmoothedChains draw_smoothed(const ParticleProblem& problem, const ChainOptions& options, std::uint64_t seed,
+                             Steps steps, std::size_t chains, std::size_t iterations, TaskRunner& runner) {
   std::vector<Task> tasks;
   for (std::uint32_t r = 0; r < chains; ++r) tasks.push_back({"smooth", r});
   const auto results = run_records(runner, tasks, [&](std::size_t r, std::stop_token stop) {
     ChainOptions mine = options;
     mine.stop = std::move(stop);
-    return draw_chain(problem, mine, {seed, static_cast<std::uint32_t>(r), level}, iterations);
+    return draw_chain(problem, mine, {seed, static_cast<std::uint32_t>(r), steps.level, steps.scheme}, iterations);
   });
   SmoothedChains out;
   for (const ChainDraws& r : results) {
-    out.draws.push_back(sorted_out(problem, level, r.values));
+    out.draws.push_back(sorted_out(problem, steps, r.values));
     out.particle_steps += r.particle_steps;
   }
   return out;

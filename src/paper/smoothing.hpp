@@ -14,8 +14,8 @@ struct SmoothedChains {
 };
 
 // Chains at the start of the options and after their burn-in.
-SmoothedChains draw_smoothed(const ParticleProblem&, const ChainOptions&, std::uint64_t seed, int level,
-                             std::size_t chains, std::size_t iterations, TaskRunner&);
+SmoothedChains draw_smoothed(const ParticleProblem&, const ChainOptions&, std::uint64_t seed, Steps, std::size_t chains,
+                             std::size_t iterations, TaskRunner&);
 
 // Of all chains, at one place.
 Smoothed summarise_draws(std::vector<double> draws);

@@ -31,8 +31,8 @@ std::vector<double> observation_times(const Data& data) {
   return times;
 }
 
-Grid::Grid(std::span<const double> times, int l, double u)
-    : level(l), unit(u > 0 ? u : median_spacing(times)), time{0} {
+Grid::Grid(std::span<const double> times, int l, double u, Scheme of)
+    : level(l), scheme(of), unit(u > 0 ? u : median_spacing(times)), time{0} {
   if (level < 0 || level > kHighestLevel)
     throw InputError(
         fmt::format("level {} is outside 0 to {}; a unit of time is split into 2^level steps", level, kHighestLevel));
@@ -42,21 +42,26 @@ Grid::Grid(std::span<const double> times, int l, double u)
     last = t;
   }
   if (total > kMostSteps)
-    throw InputError(fmt::format(
-        "level {} needs {:.3g} Euler steps in all, more than {:.0g}; lower the level, or give a longer --unit", level,
-        total, kMostSteps));
+    throw InputError(
+        fmt::format("level {} needs {:.3g} steps in all, more than {:.0g}; lower the level, or give a longer --unit",
+                    level, total, kMostSteps));
   for (const double t : times) {
     const double h = t - time.back();
-    if (h > 0) {
-      const double from = time.back();
-      const auto n = static_cast<std::size_t>(std::ldexp(std::max(1.0, std::round(h / unit)), level));
-      for (std::size_t i = 1; i <= n; ++i) {
-        const double dt = h / static_cast<double>(n);
-        step.push_back({time.back(), dt, dt});
-        time.push_back(i == n ? t : from + h * static_cast<double>(i) / static_cast<double>(n));
-      }
-    }
+    if (h > 0) add_interval(t, static_cast<std::size_t>(std::ldexp(std::max(1.0, std::round(h / unit)), level)));
     points.push_back(steps());
+  }
+}
+
+void Grid::add_interval(double to, std::size_t n) {
+  const double from = time.back(), h = to - from, dt = h / static_cast<double>(n);
+  const bool halves = scheme == Scheme::splitting;
+  if (halves) {
+    step.push_back({from, 0, dt / 2});
+    time.push_back(from);
+  }
+  for (std::size_t i = 1; i <= n; ++i) {
+    step.push_back({time.back(), dt, halves && i == n ? dt / 2 : dt});
+    time.push_back(i == n ? to : from + h * static_cast<double>(i) / static_cast<double>(n));
   }
 }
 }  // namespace mckean

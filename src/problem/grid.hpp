@@ -1,4 +1,4 @@
-// The time grid of one level: every observation interval split into equal Euler steps.
+// The time grid of one level: every observation interval split into equal steps.
 #pragma once
 
 #include <cmath>
@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "mckean/data.hpp"
+#include "mckean/scheme.hpp"
 
 namespace mckean {
 
 inline constexpr int kHighestLevel = 20;
 
-// One step of a path: the drift acts over `flow`, the noise has `variance` times σσᵀ. Euler's: (t, Δ, Δ).
+// One normal step of a path: the drift acts over `flow`, then noise of `variance` times σσᵀ is added. Euler's are
+// (t, Δ, Δ); those of a splitting between two observations (t, 0, Δ/2), (t, Δ, Δ), (t + Δ, Δ, Δ), …, (·, Δ, Δ/2).
 struct StepTime {
   double t, flow, variance;
   double root() const { return std::sqrt(variance); }
@@ -21,16 +23,21 @@ struct StepTime {
 struct Grid {
   // An interval of length h gets c·2^level steps, c = max(1, round(h / unit)); level l − 1 is every second point
   // of level l. The times are those of all series together, since all share one law; unit = 0 takes the
-  // median of their spacings.
-  Grid(std::span<const double> times, int level, double unit = 0);
+  // median of their spacings. A splitting has one normal step more in each interval, without flow, whose ends have the
+  // same time.
+  Grid(std::span<const double> times, int level, double unit = 0, Scheme = Scheme::euler);
 
   std::size_t steps() const { return step.size(); }
 
   int level;
+  Scheme scheme;
   double unit;
   std::vector<double> time;         // of each point: steps() + 1 of them, from 0
   std::vector<StepTime> step;       // from each point to the next
   std::vector<std::size_t> points;  // the grid point of each of the given times
+
+ private:
+  void add_interval(double to, std::size_t n);
 };
 
 // The distinct observation times of all series, in order.

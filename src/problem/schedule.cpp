@@ -7,7 +7,8 @@
 
 namespace mckean {
 
-Schedule::Schedule(const Data& d, int level, double unit) : data(d), grid(observation_times(d), level, unit) {
+Schedule::Schedule(const Data& d, int level, double unit, Scheme scheme)
+    : data(d), grid(observation_times(d), level, unit, scheme) {
   const std::vector<double> times = observation_times(d);
   for (const auto& s : d.series) {
     visits.emplace_back();

@@ -9,7 +9,7 @@ struct Schedule {
   struct Visit {
     std::size_t point, row;  // of the grid, of the series
   };
-  Schedule(const Data&, int level, double unit);
+  Schedule(const Data&, int level, double unit, Scheme = Scheme::euler);
 
   const Data& data;
   Grid grid;

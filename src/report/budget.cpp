@@ -11,11 +11,13 @@ constexpr std::size_t kMostParticles = 128, kMostLaw = 512, kFewestParticles = 3
 constexpr std::size_t kMostDraws = 20'000'000;  // that are kept
 }  // namespace
 
-Work::Work(const ParticleProblem& problem, bool tangents) {
+Work::Work(const ParticleProblem& problem, Scheme scheme, bool tangents) {
   const System& system = problem.system();
-  const auto d = system.dynamics(system.ranks()[problem.first_rank()], tangents);
+  const auto d = system.dynamics(scheme, system.ranks()[problem.first_rank()], tangents);
   const double noise = kNormal * static_cast<double>(d->sources);
-  law_ = static_cast<double>(d->advance.instructions() + d->measure.instructions()) + noise;
+  std::size_t law = d->advance.instructions() + d->measure.instructions() * d->stages;
+  for (const Program& stage : d->stage) law += stage.instructions();
+  law_ = static_cast<double>(law) + noise;
   filter_ = static_cast<double>(d->move.instructions() + d->transition.instructions() + d->replay.instructions()) +
             noise + kFilter;
   if (d->pair) law_pair_ = static_cast<double>(d->pair->instructions()) + 1;
@@ -26,29 +28,29 @@ Work::Work(const ParticleProblem& problem, bool tangents) {
 double Work::law(std::size_t n) const { return law_ + law_pair_ * static_cast<double>(n); }
 double Work::filter(std::size_t n) const { return filter_ + filter_pair_ * static_cast<double>(n); }
 
-double Work::iteration(const ParticleProblem& problem, int level, std::size_t particles,
+double Work::iteration(const ParticleProblem& problem, Steps steps_of, std::size_t particles,
                        std::size_t law_particles) const {
   const double series = static_cast<double>(problem.data().series.size());
-  const double steps = static_cast<double>(problem.schedule(level).grid.steps());
+  const double steps = static_cast<double>(problem.schedule(steps_of).grid.steps());
   return steps * (static_cast<double>(law_particles) * law(law_particles) +
                   series * static_cast<double>(particles) * filter(law_particles));
 }
 
-std::optional<SmoothingPlan> plan_smoothing(const ParticleProblem& problem, int level, std::size_t particles,
+std::optional<SmoothingPlan> plan_smoothing(const ParticleProblem& problem, Steps steps, std::size_t particles,
                                             std::size_t law_particles) {
-  const Work work(problem, false);
+  const Work work(problem, steps.scheme, false);
   std::size_t rows = 0;
   for (const Series& s : problem.data().series) rows += s.times.size();
-  SmoothingPlan plan{level, std::min(particles, kMostParticles), std::min(law_particles, kMostLaw), 0};
+  SmoothingPlan plan{steps, std::min(particles, kMostParticles), std::min(law_particles, kMostLaw), 0};
   const auto affords = [&](std::size_t iterations) {
     plan.iterations = iterations;
     return plan.chains * iterations * rows * problem.model().dimension() <= kMostDraws &&
-           work.iteration(problem, plan.level, plan.particles, plan.law_particles) *
+           work.iteration(problem, plan.steps, plan.particles, plan.law_particles) *
                    static_cast<double>(plan.chains * (iterations + plan.burn_in)) <=
                kSmoothingWork;
   };
   // First fewer iterations, then fewer particles, then longer steps.
-  for (;; --plan.level) {
+  for (;; --plan.steps.level) {
     plan.particles = std::min(particles, kMostParticles), plan.law_particles = std::min(law_particles, kMostLaw);
     for (;;) {
       for (const std::size_t iterations : {200, 100, 50})
@@ -58,7 +60,7 @@ std::optional<SmoothingPlan> plan_smoothing(const ParticleProblem& problem, int 
       plan.law_particles = std::max(std::min(plan.law_particles, kFewestLaw), plan.law_particles / 2);
     }
     if (affords(20)) return plan;
-    if (plan.level == 0) return std::nullopt;
+    if (plan.steps.level == 0) return std::nullopt;
   }
 }
 }  // namespace mckean::report

@@ -74,9 +74,9 @@ Smoothing smooth(const Context& c, const Data& data) {
     return out;
   }
   try {
-    const double unit = c.problem.schedule(c.facts.level).grid.unit;
-    const ParticleProblem problem({c.input.model, data, unit}, c.facts.level, c.input.plan.seed);
-    out.plan = plan_smoothing(problem, c.facts.level, c.facts.particles, c.facts.law_particles);
+    const double unit = c.problem.schedule(c.facts.steps).grid.unit;
+    const ParticleProblem problem({c.input.model, data, unit}, c.facts.steps.level, c.input.plan.seed);
+    out.plan = plan_smoothing(problem, c.facts.steps, c.facts.particles, c.facts.law_particles);
     if (!out.plan) {
       out.problem = "it would take too long for a report; 'mckean smooth' computes it";
       return out;
@@ -89,7 +89,7 @@ Smoothing smooth(const Context& c, const Data& data) {
     options.burn_in = plan.burn_in;
     options.start = c.facts.theta;
     ThreadRunner runner(c.input.threads);
-    const SmoothedChains chains = draw_smoothed(problem, options, seed_of(c.input.plan.seed, "report"), plan.level,
+    const SmoothedChains chains = draw_smoothed(problem, options, seed_of(c.input.plan.seed, "report"), plan.steps,
                                                 plan.chains, plan.iterations, runner);
     std::vector<double> ratios;
     for (std::size_t s = 0; s < data.series.size(); ++s) {
@@ -237,7 +237,7 @@ std::string data_section(const Context& c) {
         "State given all observations, at {}: mean and 5 % to 95 % quantiles of {} draws (level {}, {} particles, {} "
         "law "
         "particles).",
-        escaped(c.facts.place), p.chains * p.iterations, p.level, p.particles, p.law_particles);
+        escaped(c.facts.place), p.chains * p.iterations, p.steps.level, p.particles, p.law_particles);
   }
   return out + figure(charts, caption, "smoothed.csv",
                       csv({"series", "component", "t", "mean", "sd", "q05", "q50", "q95", "observed"}, rows));

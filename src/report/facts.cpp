@@ -163,8 +163,9 @@ void Facts::read_sizes(const Input& input) {
                     : !chains    ? input.plan.search.levels.first
                     : stratified ? input.plan.pilot.levels.value_or(std::pair(3, 3)).second
                                  : input.plan.replicated.highest;
-  level = static_cast<int>(decided(input.run, "levels").value_or(asked));
-  if (finished) level = result["levels"].empty() ? kFine : result["levels"].back().get<int>();
+  steps.level = static_cast<int>(decided(input.run, "levels").value_or(asked));
+  if (finished) steps.level = result["levels"].empty() ? kFine : result["levels"].back().get<int>();
+  if (search) steps.scheme = last ? last->scheme : input.plan.search.scheme;
   const auto size = [&](const char* key, std::size_t otherwise) {
     const double of_result = maybe(result, key).value_or(0);
     const double n = of_result > 0 ? of_result : decided(input.run, key).value_or(0);

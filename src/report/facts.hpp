@@ -58,7 +58,8 @@ struct Facts {
   std::vector<double> theta;        // where everything is computed: of a parameter at its bound, just inside
   std::string place;                // what that is: "the estimate"
   bool inside = true;               // θ is within its bounds
-  int level = 0;  // at which things are drawn; in continuous time the finest that was used, or a fine one
+  // Of which things are drawn; in continuous time of Euler's, the finest that were used, or fine ones.
+  Steps steps = 0;
   std::size_t particles = 0, law_particles = 0;
   std::optional<Eigen::MatrixXd>
       information;               // in unconstrained coordinates; 0 for parameters that have no standard error

@@ -48,20 +48,20 @@ double order_parameter(std::span<const double> x) {
 }
 
 struct LawSize {
-  int level;
+  Steps steps;
   std::size_t particles;
 };
 
 // As many particles as can be afforded, at the run's level or a coarser one.
 std::optional<LawSize> plan(const Context& c) {
-  const Work work(c.problem, false);
-  for (int level = c.facts.level; level >= 0; --level)
+  const Work work(c.problem, c.facts.steps.scheme, false);
+  for (Steps steps = c.facts.steps; steps.level >= 0; --steps.level)
     for (std::size_t n = kMostParticles; n >= kFewestParticles; n /= 2)
       // A law that does not read itself costs as much to draw.
-      if (static_cast<double>(c.problem.schedule(level).grid.steps() * n) *
+      if (static_cast<double>(c.problem.schedule(steps).grid.steps() * n) *
               std::max(work.law(n), static_cast<double>(c.input.model.dimension())) <=
           kLawWork)
-        return LawSize{level, n};
+        return LawSize{steps, n};
   return {};
 }
 
@@ -72,7 +72,7 @@ struct Fans {
 };
 
 Fans simulated(const Context& c, LawSize size, std::span<const std::size_t> components) {
-  const Grid& grid = c.problem.schedule(size.level).grid;
+  const Grid& grid = c.problem.schedule(size.steps).grid;
   const auto points = spread(grid.time.size(), kMostTimes);
   const auto phase = phases(c.input.model);
   const std::uint64_t seed = seed_of(c.input.plan.seed, "report law");
@@ -176,7 +176,7 @@ std::string law_section(const Context& c) {
     out = fmt::format("<p>Shown are {} of {} components.</p>\n", components.size(), model.dimension());
   return out + figure(charts,
                       fmt::format("Quantiles of {} particles at {}, level {}.", size->particles, escaped(c.facts.place),
-                                  size->level),
+                                  size->steps.level),
                       "law.csv", csv(table.head, table.rows));
 }
 }  // namespace mckean::report

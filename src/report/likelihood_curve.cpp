@@ -104,7 +104,8 @@ Places places(const Context& c) {
 // Exact, for states of one component, where it can be afforded.
 bool by_quadrature(const Context& c, const Places& at, Curves& out) {
   if (QuadratureEngine::refuses(c.problem.problem())) return false;
-  for (int level = c.facts.level; level >= 0; --level) {
+  constexpr int kFine = 5;  // Euler's steps, where the run has others
+  for (int level = c.facts.steps.scheme == Scheme::euler ? c.facts.steps.level : kFine; level >= 0; --level) {
     // At the centre first, which tells what the others cost, and itself shall not take more than all of them.
     const std::size_t moves = c.problem.schedule(level).grid.steps() * (1 + c.input.data.series.size());
     const QuadratureEngine engine(c.problem.problem(), {.work = kLikelihoodWork / static_cast<double>(moves)});
@@ -129,14 +130,15 @@ bool by_quadrature(const Context& c, const Places& at, Curves& out) {
 
 // By particle filters with the same noise at all places, so that the difference to the centre has a small error.
 void by_filters(const Context& c, const Places& at, Curves& out) {
-  const Work work(c.problem, false);
+  const Scheme scheme = c.facts.steps.scheme;
+  const Work work(c.problem, scheme, false);
   const double n = static_cast<double>(at.theta.size());
   const std::size_t most = c.facts.search ? std::max(kMostFilter, c.facts.particles) : kMostFilter;
   const auto afford = [&] {
-    for (out.level = c.facts.level; out.level >= 0; --out.level)
+    for (out.level = c.facts.steps.level; out.level >= 0; --out.level)
       for (out.particles = most; out.particles >= kFewestFilter; out.particles /= 2)
         for (out.repeats = kMostRepeats; out.repeats >= kFewestRepeats; out.repeats /= 2)
-          if (work.iteration(c.problem, out.level, out.particles, out.particles) * n *
+          if (work.iteration(c.problem, {out.level, scheme}, out.particles, out.particles) * n *
                   static_cast<double>(out.repeats) <=
               kFilterWork)
             return true;
@@ -148,9 +150,10 @@ void by_filters(const Context& c, const Places& at, Curves& out) {
   }
   const std::uint64_t seed = seed_of(c.input.plan.seed, "report likelihood");
   const auto engine = make_engine("particles", c.problem.problem(), {.level = out.level, .seed = seed});
-  const Request request{.effort = {.level = out.level, .particles = out.particles, .law_particles = out.particles},
-                        .accepts_implausible = false,
-                        .quiet_law = false};
+  const Request request{
+      .effort = {.level = out.level, .scheme = scheme, .particles = out.particles, .law_particles = out.particles},
+      .accepts_implausible = false,
+      .quiet_law = false};
   std::vector<std::vector<std::optional<double>>> value(at.theta.size(),
                                                         std::vector<std::optional<double>>(out.repeats));
   parallel_for(at.theta.size() * out.repeats, c.input.threads, [&](std::size_t task) {

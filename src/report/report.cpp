@@ -66,7 +66,7 @@ std::string contents(const std::vector<Section>& sections) {
 
 std::string make_report(const Input& input) {
   const Facts facts(input);
-  const ParticleProblem problem({input.model, input.data, input.unit}, facts.level, input.plan.seed);
+  const ParticleProblem problem({input.model, input.data, input.unit}, facts.steps.level, input.plan.seed);
   const Context c{input, facts, problem};
   std::vector<Section> sections{{"estimate", "Estimate", estimate_section(c)},
                                 {"diagnostics", "Diagnostics", diagnostics_section(c)},

@@ -112,7 +112,7 @@ Traces recompute_chains(const Context& c) {
     return out;
   }
   out.level = draws.front().level;
-  const Work work(c.problem, true);
+  const Work work(c.problem, Scheme::euler, true);
   try {
     // The longest chains of the lowest level of which at least one can be afforded.
     for (auto cell = draws.rbegin(); cell != draws.rend(); ++cell) {

@@ -29,8 +29,10 @@ Dynamics::Dynamics(const Model& of, std::size_t rank, bool with_tangents, StepMa
       tangents(with_tangents ? dimension * dynamic.size() : 0),
       fused(field.windows.empty()) {
   Derivation derived(model, field, with_tangents ? dynamic : std::vector<std::size_t>{}, make_step);
+  stages = derived.stages();
+  for (std::size_t i = 0; i < stages; ++i) shares.push_back(derived.share(i));
   move = Program(derived.move());
-  if (fused) derived.carry();
+  if (fused && stages == 1) derived.carry();
   carried = derived.carried();
   measure = Program(derived.measure());
   advance = Program(derived.advance(fused));
@@ -43,6 +45,9 @@ Dynamics::Dynamics(const Model& of, std::size_t rank, bool with_tangents, StepMa
   replay = Program(derived.replay());
   transition = Program(derived.transition());
   if (with_tangents) score = Program(derived.score());
+  for (std::size_t i = 0; i + 1 < stages; ++i) stage.emplace_back(derived.stage(i, fused));
+  advance_noise = Program(derived.advance_noise(fused));
+  move_noise = Program(derived.move_noise());
 }
 
 System::System(const Model& model) : model_(&model) {
@@ -52,10 +57,10 @@ System::System(const Model& model) : model_(&model) {
   ranks_.push_back(0);
 }
 
-std::shared_ptr<const Dynamics> System::dynamics(std::size_t rank, bool tangents) const {
+std::shared_ptr<const Dynamics> System::dynamics(Scheme scheme, std::size_t rank, bool tangents) const {
   const std::scoped_lock lock(mutex_);
-  auto& made = made_[{rank, tangents}];
-  if (!made) made = std::make_shared<const Dynamics>(*model_, rank, tangents);
+  auto& made = made_[{scheme, rank, tangents}];
+  if (!made) made = std::make_shared<const Dynamics>(*model_, rank, tangents, step_of(scheme));
   return made;
 }
 }  // namespace mckean

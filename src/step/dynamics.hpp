@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <tuple>
 
 #include "program/program.hpp"
 #include "step/step.hpp"
@@ -21,16 +22,28 @@ struct Dynamics {
   std::vector<std::size_t> dynamic;  // indices of the parameters that the drift or an interaction contains
   std::size_t dimension, sources;    // components of the state, sources of noise
   std::size_t tangents;              // columns of S: dimension × dynamic, or 0
+  std::size_t stages;                // of a step, each with averages of its own
+  std::vector<double> shares;        // of the flow before each stage
   std::size_t carried;               // columns of shared subexpressions kept from one step to the next
-  bool fused;                        // `advance` also measures where it arrives
+  bool fused;                        // `stage` and `advance` also measure where they arrive
 
   // columns: x, S | uniforms: t, inputs (only the windows are read) | outputs: carried | sums: moments, ∂moments
   Program measure;
-  // columns: x, S, carried, ξ, ∂ξ, z | uniforms: t, flow, √variance, next t, inputs, ∂inputs
-  // outputs: x, S, carried | sums: moments, ∂moments (carried and sums only if fused)
+  // Of each stage but the last. columns: x, S, then slope and ∂slope of each stage before, ξ, ∂ξ | uniforms: t, flow,
+  // inputs, ∂inputs of the stage | outputs: slope, ∂slope; where not fused, x and S at the next stage's points | sums:
+  // moments, ∂moments there, if fused
+  std::vector<Program> stage;
+  // columns: x, S, carried, slopes as above, ξ, ∂ξ, z | uniforms: t, flow, √variance, next t, inputs, ∂inputs of the
+  // last stage | outputs: x, S, carried | sums: moments, ∂moments (carried and sums only if fused)
   Program advance;
-  // columns: x, ξ, z | uniforms: t, flow, √variance, inputs | outputs: x
+  // A step without flow. columns: x, S, z | uniforms: t, √variance | outputs: x, S | sums as of advance
+  Program advance_noise;
+  // From here on `inputs` are those of all stages, one after the other.
+  // columns: x, ξ, z | uniforms: t, flow, √variance, inputs | outputs: x, and for each later stage its point's
+  // components that have a window
   Program move;
+  // A step without flow. columns: x, z | uniforms: t, √variance | outputs: x
+  Program move_noise;
   // columns: x, S | uniforms: t, x', S' | outputs: ξ, ∂ξ. Where an interaction is pairwise.
   std::optional<Program> pair;
   // As `pair`, for particles that only read the law; and for one of them, with the law's particles as columns:
@@ -60,12 +73,12 @@ class System {
 
   // Ranks of expansions to try, in order; the last, 0, means pairwise. Models without expansions have {0} only.
   const std::vector<std::size_t>& ranks() const { return ranks_; }
-  std::shared_ptr<const Dynamics> dynamics(std::size_t rank, bool tangents) const;
+  std::shared_ptr<const Dynamics> dynamics(Scheme, std::size_t rank, bool tangents) const;
 
  private:
   const Model* model_;
   std::vector<std::size_t> ranks_;
   mutable std::mutex mutex_;
-  mutable std::map<std::pair<std::size_t, bool>, std::shared_ptr<const Dynamics>> made_;
+  mutable std::map<std::tuple<Scheme, std::size_t, bool>, std::shared_ptr<const Dynamics>> made_;
 };
 }  // namespace mckean

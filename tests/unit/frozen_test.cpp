@@ -20,7 +20,7 @@ TEST(FrozenTest, NoNodeIsAddedToAModel) {
   EXPECT_THROW(model.graph().number(0.123456), std::logic_error);
   EXPECT_THROW(tan(model.components()[0].drift), std::logic_error);
   const System system(model);
-  system.dynamics(system.ranks()[0], true);
+  system.dynamics(Scheme::euler, system.ranks()[0], true);
   const Formulas formulas(model, true);
   const Prediction prediction(model);
   EXPECT_EQ(model.graph().size(), before);

@@ -95,6 +95,22 @@ TEST(Grid, EachCoarserLevelIsEverySecondPoint) {
     }
 }
 
+// Between two observations: half of a step's noise, flows of equal length with whole ones between, and half of one.
+TEST(Grid, OfASplitting) {
+  const Times times{1, 3};
+  const Grid g(times, 1, 1.0, Scheme::splitting);
+  EXPECT_EQ(g.points, (std::vector<std::size_t>{3, 8}));
+  const std::vector<double> flow{0, 0.5, 0.5, 0, 0.5, 0.5, 0.5, 0.5},
+      variance{0.25, 0.5, 0.25, 0.25, 0.5, 0.5, 0.5, 0.25}, start{0, 0, 0.5, 1, 1, 1.5, 2, 2.5};
+  ASSERT_EQ(g.steps(), flow.size());
+  for (std::size_t k = 0; k < g.steps(); ++k) {
+    EXPECT_DOUBLE_EQ(g.step[k].flow, flow[k]) << k;
+    EXPECT_DOUBLE_EQ(g.step[k].variance, variance[k]) << k;
+    EXPECT_DOUBLE_EQ(g.step[k].t, start[k]) << k;
+    EXPECT_DOUBLE_EQ(g.time[k + 1], start[k] + flow[k]) << k;
+  }
+}
+
 TEST(Grid, SeriesShareTheirTimes) {
   Data data;
   data.series.resize(2);

@@ -71,6 +71,40 @@ void expect_tangents(const Model& model, const Grid& grid, double tolerance) {
   }
 }
 
+TEST(LawTangents, OfASplittingAgreeWithDifferences) {
+  const double times[] = {0.7, 2.5};
+  for (const char* name : tests::kShipped)
+    expect_tangents(tests::shipped(name), Grid(times, 1, 1.0, Scheme::splitting), 1e-6);
+}
+
+// Particles without spread follow the classical Runge-Kutta method for x' = a(t, x, law at x), averages at the stages.
+TEST(SplittingLaw, AveragesAreTakenAtTheStages) {
+  using Kernel = double (*)(double);
+  for (const auto& [kernel, mean] :
+       {std::pair<const char*, Kernel>{"x'^2", [](double x) { return x * x; }},
+        {"exp(-x*x')", [](double x) { return std::exp(-x * x); }}}) {  // by moments, and expanded
+    const Model model = parse_model(
+        std::string("[state]\nx = 0.6\n[parameters]\nb = 1.3\n[interaction]\nk = \"") + kernel +
+            "\"\n[drift]\nx = \"sin(t) - x + b*k\"\n[diffusion]\nx = 1e-10\n[observation]\ny = \"normal(x, 1)\"\n",
+        "stages.toml");
+    const double times[] = {1, 2};
+    const Grid grid(times, 1, 1.0, Scheme::splitting);
+    const auto drift = [&](double t, double x) { return std::sin(t) - x + 1.3 * mean(x); };
+    std::vector<double> expected{0.6};
+    for (const StepTime& s : grid.step) {
+      const double x = expected.back(), h = s.flow, k1 = drift(s.t, x), k2 = drift(s.t + h / 2, x + h / 2 * k1),
+                   k3 = drift(s.t + h / 2, x + h / 2 * k2), k4 = drift(s.t + h, x + h * k3);
+      expected.push_back(x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4));
+    }
+    const System system(model);
+    const LawStatus status =
+        run_law(system, {grid, model.start_values()}, kNoise, {.particles = 8}, [&](std::size_t k, const Cloud& cloud) {
+          EXPECT_NEAR(cloud.state()[0][3], expected[k], 1e-8) << kernel << " " << k;
+        });
+    EXPECT_EQ(status, LawStatus::good);
+  }
+}
+
 TEST(LawTangents, AgreeWithDifferencesForEveryShippedModel) {
   for (const char* name : tests::kShipped) expect_tangents(tests::shipped(name), grid_to(3, 4), 1e-6);
 }

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "noise/columns.hpp"
 #include "step/dynamics.hpp"
@@ -208,6 +210,114 @@ TEST_F(DerivedFromHeun, ScoreAndInformation) {
   EXPECT_NEAR(score.sum(2), information(0, 0), 1e-6);
   EXPECT_NEAR(score.sum(3), information(0, 1), 1e-6);
   EXPECT_NEAR(score.sum(4), information(1, 1), 1e-6);
+}
+
+// The classical Runge-Kutta method with averages of its own at each stage, and noise where it leads.
+struct Splitting {
+  Heun drift;  // of which only the drift is used
+  std::array<Vector2d, 4> m;
+
+  Vector2d slope(std::size_t stage, const Vector2d& at, double share) const {
+    Heun there = drift;
+    there.m = m[stage];
+    return there.drift(at, drift.t + share * drift.flow);
+  }
+  Vector2d mean(const Vector2d& x) const {
+    const double h = drift.flow;
+    const Vector2d k1 = slope(0, x, 0), k2 = slope(1, x + h / 2 * k1, 0.5), k3 = slope(2, x + h / 2 * k2, 0.5),
+                   k4 = slope(3, x + h * k3, 1);
+    return x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
+  }
+  Vector2d move(const Vector2d& x, const Vector2d& z) const {
+    return mean(x) + std::sqrt(drift.variance) * Heun::sigma(mean(x)) * z;
+  }
+  double log_density(const Vector2d& x, const Vector2d& next) const {
+    const Matrix2d root = Heun::sigma(mean(x)), covariance = root * root.transpose();
+    const Vector2d r = next - mean(x);
+    return -0.5 * r.dot(covariance.inverse() * r) / drift.variance - 0.5 * std::log(covariance.determinant());
+  }
+};
+
+class DerivedFromSplitting : public DerivedFromHeun {
+ protected:
+  DerivedFromSplitting() : dynamics(model, 0, true, splitting_step) {}
+
+  std::vector<double> with_inputs(std::vector<double> uniforms) const {
+    for (const Vector2d& m : splitting.m) uniforms.insert(uniforms.end(), {inputs(m)[0], inputs(m)[1]});
+    return uniforms;
+  }
+
+  Dynamics dynamics;
+  Splitting splitting{heun, {Vector2d{0.25, 0.9}, {0.3, 0.8}, {0.28, 0.85}, {0.4, 0.7}}};
+};
+
+TEST_F(DerivedFromSplitting, Move) {
+  Frame move(dynamics.move);
+  move.set_fixed(theta);
+  move.set_uniforms(with_inputs({heun.t, heun.flow, std::sqrt(heun.variance)}));
+  move.run(std::vector<const double*>{states[0], states[1], draws[0], draws[1]}, std::vector{moved[0], moved[1]}, n);
+  for (std::size_t i = 0; i < n; ++i)
+    EXPECT_LT((at(moved, i) - splitting.move(at(states, i), at(draws, i))).norm(), 1e-13) << i;
+}
+
+TEST_F(DerivedFromSplitting, MoveByNoiseAlone) {
+  Frame move(dynamics.move_noise);
+  move.set_fixed(theta);
+  move.set_uniforms(std::vector{heun.t, std::sqrt(heun.variance)});
+  move.run(std::vector<const double*>{states[0], states[1], draws[0], draws[1]}, std::vector{moved[0], moved[1]}, n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const Vector2d x = at(states, i);
+    EXPECT_LT((at(moved, i) - x - std::sqrt(heun.variance) * Heun::sigma(x) * at(draws, i)).norm(), 1e-13) << i;
+  }
+}
+
+TEST_F(DerivedFromSplitting, TransitionDensity) {
+  Frame transition(dynamics.transition);
+  const Vector2d next(0.2, 0.4);
+  std::vector<double> uniforms = with_inputs({heun.t, heun.flow, heun.variance});
+  uniforms.insert(uniforms.end(), {next[0], next[1]});
+  transition.set_fixed(theta);
+  transition.set_uniforms(uniforms);
+  transition.run(std::vector<const double*>{states[0], states[1]}, std::vector{moved[0]}, n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double expected = splitting.log_density(at(states, i), next);
+    EXPECT_NEAR(moved[0][i], expected, 1e-12 * (1 + std::abs(expected))) << i;
+  }
+}
+
+// Also by the noise's own dependence on where the flow leads.
+TEST_F(DerivedFromSplitting, Score) {
+  Frame score(dynamics.score);
+  const Vector2d slope[] = {{0.3, -0.2}, {-0.5, 0.1}};
+  std::vector<double> numbers = with_inputs({heun.t, heun.flow, heun.variance});
+  for (const Vector2d& by : slope)
+    for (std::size_t stage = 0; stage < 4; ++stage) numbers.insert(numbers.end(), {inputs(by)[0], inputs(by)[1]});
+  Columns same(numbers.size(), n), next(2, n);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t c = 0; c < numbers.size(); ++c) same[c][i] = numbers[c];
+    const Vector2d to = splitting.move(at(states, i), at(draws, i));
+    next[0][i] = to[0], next[1][i] = to[1];
+  }
+  std::vector<const double*> in{states[0], states[1], next[0], next[1]};
+  std::as_const(same).append_to(in);
+  score.set_fixed(theta);
+  score.clear_sums();
+  score.run(in, {}, n);
+  const double h = 1e-5;
+  for (std::size_t p = 0; p < 2; ++p) {
+    const auto shifted = [&](double by) {
+      Splitting there = splitting;
+      (p == 0 ? there.drift.a : there.drift.b) += by;
+      for (Vector2d& m : there.m) m += by * slope[p];
+      return there;
+    };
+    double gradient = 0;
+    for (std::size_t i = 0; i < n; ++i)
+      gradient +=
+          (shifted(h).log_density(at(states, i), at(next, i)) - shifted(-h).log_density(at(states, i), at(next, i))) /
+          (2 * h);
+    EXPECT_NEAR(score.sum(p), gradient, 1e-6 * (1 + std::abs(gradient)));
+  }
 }
 }  // namespace
 }  // namespace mckean

@@ -28,7 +28,8 @@ KalmanFilter::KalmanFilter(const Problem& problem, const LinearFormulas& formula
       reader_(formulas, theta),
       times_(observation_times(problem.data())),
       loglik_(1, 1, formulas.parameters()) {
-  if (request.effort.level != kContinuous) schedule_.emplace(problem.data(), request.effort.level, problem.unit());
+  if (request.effort.level != kContinuous)
+    schedule_.emplace(problem.data(), request.effort.level, problem.unit(), request.effort.scheme);
   const auto& components = problem.model().components();
   VectorXd mean(static_cast<Index>(components.size())), variance(mean.size());
   for (std::size_t i = 0; i < components.size(); ++i) {
@@ -74,7 +75,7 @@ Propagation KalmanFilter::interval(std::size_t i) {
   const Grid& grid = schedule_->grid;
   std::optional<Propagation> out;
   for (std::size_t k = i == 0 ? 0 : grid.points[i - 1]; k < grid.points[i]; ++k) {
-    const Propagation step = euler_step(reader_.at(grid.time[k], law_mean_, law_covariance_), grid.step[k]);
+    const Propagation step = step_by(grid.step[k]);
     law_mean_ = step.F * law_mean_ + step.f;
     if (formulas_.reads_covariance()) law_covariance_ = step.F * law_covariance_ * step.F.transposed() + step.Q;
     out = out ? composed(*out, step) : step;
@@ -83,13 +84,28 @@ Propagation KalmanFilter::interval(std::size_t i) {
   return *out;
 }
 
+// Of the scheme, from where the law is.
+Propagation KalmanFilter::step_by(const StepTime& step) {
+  if (schedule_->grid.scheme == Scheme::splitting) return splitting_step(reader_, step, law_mean_, law_covariance_);
+  return euler_step(reader_.at(step.t, law_mean_, law_covariance_), step);
+}
+
+// n steps, all alike but for the first and the last.
+Propagation KalmanFilter::steps_by(std::size_t first, std::size_t n) {
+  const std::vector<StepTime>& step = schedule_->grid.step;
+  if (schedule_->grid.scheme == Scheme::euler) return repeated(step_by(step[first]), n);
+  const Propagation ends = composed(step_by(step[first]),
+                                    n > 2 ? repeated(step_by(step[first + 1]), n - 2) : step_by({step[first].t, 0, 0}));
+  return composed(ends, step_by(step[first + n - 1]));
+}
+
 Propagation KalmanFilter::constant_interval(std::size_t i) {
   const double h = times_[i] - (i == 0 ? 0 : times_[i - 1]);
-  const std::size_t n = schedule_ ? schedule_->grid.points[i] - (i == 0 ? 0 : schedule_->grid.points[i - 1]) : 0;
+  const std::size_t first = schedule_ && i > 0 ? schedule_->grid.points[i - 1] : 0;
+  const std::size_t n = schedule_ ? schedule_->grid.points[i] - first : 0;
   auto& known = known_[{h, n}];
   if (known.F.rows() == 0) {
-    const Coefficients k = reader_.at(0, law_mean_, law_covariance_);
-    known = schedule_ ? repeated(euler_step(k, schedule_->grid.step[schedule_->grid.points[i] - 1]), n) : exactly(k, h);
+    known = schedule_ ? steps_by(first, n) : exactly(reader_.at(0, law_mean_, law_covariance_), h);
     ++work_;
   }
   law_mean_ = (known.F + known.M) * law_mean_ + known.f;

@@ -36,6 +36,8 @@ class KalmanFilter {
   void move(std::size_t i);             // all to the time numbered i, from the one before
   Propagation interval(std::size_t i);  // and the law
   Propagation constant_interval(std::size_t i);
+  Propagation step_by(const StepTime&);
+  Propagation steps_by(std::size_t first, std::size_t n);
   bool observe(std::size_t series, Track&);  // false: no density
   void predict(Track&, std::span<const double> values) const;
   bool update(Track&, Eigen::Index column, double y);

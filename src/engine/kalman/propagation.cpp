@@ -21,6 +21,42 @@ Propagation euler_step(const Coefficients& k, const StepTime& step) {
           step.variance * k.Q};
 }
 
+namespace {
+
+// x ↦ F x + M m + f, without noise.
+struct Affine {
+  JetMatrix F, M, f;
+
+  JetMatrix law_mean(const JetMatrix& m) const { return (F + M) * m + f; }
+  JetMatrix law_covariance(const JetMatrix& P) const { return F * P * F.transposed(); }
+  void add(double factor, const Affine& other) { F += factor * other.F, M += factor * other.M, f += factor * other.f; }
+};
+
+// The drift at a point to which `to` leads, where the law moves alike.
+Affine drift_at(const Coefficients& k, const Affine& to) {
+  return {k.A * to.F, k.A * to.M + k.B * (to.F + to.M), (k.A + k.B) * to.f + k.c};
+}
+}  // namespace
+
+Propagation splitting_step(LinearFormulas::Reader& reader, const StepTime& step, const JetMatrix& law_mean,
+                           const JetMatrix& law_covariance) {
+  const Index d = law_mean.rows();
+  const std::size_t p = law_mean.parameters();
+  const Affine start{identity(d, p), JetMatrix(d, d, p), JetMatrix(d, 1, p)};
+  const auto coefficients = [&](double share, const Affine& to) {
+    return reader.at(step.t + share * step.flow, to.law_mean(law_mean), to.law_covariance(law_covariance));
+  };
+  constexpr double kShare[] = {0, 0.5, 0.5, 1}, kWeight[] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
+  Affine end = start, slope;
+  for (int i = 0; i < 4 && step.flow > 0; ++i) {
+    Affine stage = start;
+    if (i > 0) stage.add(kShare[i] * step.flow, slope);
+    slope = drift_at(coefficients(kShare[i], stage), stage);
+    end.add(kWeight[i] * step.flow, slope);
+  }
+  return {end.F, end.M, end.f, step.variance * coefficients(1, end).Q};
+}
+
 Propagation composed(const Propagation& first, const Propagation& second) {
   const JetMatrix& F = second.F;
   return {F * first.F, F * first.M + second.M * (first.F + first.M), (F + second.M) * first.f + second.f,

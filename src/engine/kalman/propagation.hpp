@@ -12,6 +12,10 @@ struct Propagation {
 };
 
 Propagation euler_step(const Coefficients&, const StepTime&);
+// The flow by the classical Runge-Kutta method, with the law's mean and covariance at its stages; then the noise, whose
+// covariance is taken where that leads.
+Propagation splitting_step(LinearFormulas::Reader&, const StepTime&, const JetMatrix& law_mean,
+                           const JetMatrix& law_covariance);
 // `first`, and `second` after it.
 Propagation composed(const Propagation& first, const Propagation& second);
 // n equal steps, in O(log n) products.

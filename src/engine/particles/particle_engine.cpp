@@ -25,15 +25,17 @@ struct ParticleLaw : Law {
 ParticleEngine::ParticleEngine(ParticleProblem problem, NormalPrecision precision)
     : problem_(std::move(problem)), precision_(precision), prediction_(problem_.model()) {
   const System& system = problem_.system();
-  const auto dynamics = system.dynamics(system.ranks()[problem_.first_rank()], false);
+  const auto dynamics = system.dynamics(Scheme::euler, system.ranks()[problem_.first_rank()], false);
   law_kind_ = !dynamics->reads_law()             ? LawKind::none
               : dynamics->field.pairwise.empty() ? LawKind::moments
                                                  : LawKind::pairs;
-  step_cost_ = (dynamics->move.cost() + kNormal * static_cast<double>(dynamics->sources)) / kTypical;
 }
 
 double ParticleEngine::step_cost(const Effort& e) const {
-  return step_cost_ * (law_kind_ == LawKind::pairs ? static_cast<double>(e.law_particles) : 1);
+  const System& system = problem_.system();
+  const auto dynamics = system.dynamics(e.scheme, system.ranks()[problem_.first_rank()], false);
+  const double step = (dynamics->move.cost() + kNormal * static_cast<double>(dynamics->sources)) / kTypical;
+  return step * (law_kind_ == LawKind::pairs ? static_cast<double>(e.law_particles) : 1);
 }
 
 LawPath ParticleEngine::draw(std::span<const double> theta, const Schedule& when, Draw d, const Request& r,
@@ -52,7 +54,7 @@ LawPath ParticleEngine::draw(std::span<const double> theta, const Schedule& when
 
 Result<std::shared_ptr<const Law>> ParticleEngine::law(std::span<const double> theta, Draw d, const Request& r) const {
   try {
-    Schedule when = problem_.schedule(r.effort.level);
+    Schedule when = problem_.schedule({r.effort.level, r.effort.scheme});
     LawPath path = draw(theta, when, d, r, 1);
     return std::shared_ptr<const Law>(std::make_shared<const ParticleLaw>(theta, d, std::move(when), std::move(path)));
   } catch (const NumericalError& e) {

@@ -32,6 +32,5 @@ class ParticleEngine : public Engine {
   NormalPrecision precision_;
   Prediction prediction_;
   LawKind law_kind_;
-  double step_cost_;
 };
 }  // namespace mckean

@@ -18,7 +18,7 @@ class ParticleProblem {
   const System& system() const { return problem_.compiled().system; }
   const Observation& observation() const { return problem_.compiled().observation; }
   const ObservationScore& observation_score() const { return problem_.compiled().observation_score; }
-  Schedule schedule(int level) const { return {data(), level, unit()}; }
+  Schedule schedule(Steps steps) const { return {data(), steps.level, unit(), steps.scheme}; }
   std::size_t first_rank() const { return first_rank_; }
 
  private:

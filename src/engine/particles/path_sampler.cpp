@@ -51,7 +51,7 @@ std::string SamplerBase::place(std::span<const double> theta) const {
 
 PathSampler::PathSampler(const ParticleProblem& problem, const SamplerOptions& options, ChainIdentity id)
     : SamplerBase(problem, options, id),
-      schedule_(problem.schedule(id.level)),
+      schedule_(problem.schedule(id.steps())),
       filter_(problem.system(), problem.observation(), schedule_, kernel_options(options)),
       score_(problem.system(), problem.observation_score(), schedule_) {}
 

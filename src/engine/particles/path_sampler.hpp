@@ -30,6 +30,8 @@ struct ChainIdentity {
   std::uint64_t seed;
   std::uint32_t replicate;
   int level;
+  Scheme scheme = Scheme::euler;
+  Steps steps() const { return {level, scheme}; }
 };
 
 // What samplers of one level and of two share.

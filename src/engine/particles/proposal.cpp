@@ -1,6 +1,7 @@
 #include "engine/particles/proposal.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace mckean {
 
@@ -13,6 +14,8 @@ void PlainProposal::set_law(const LawPath& law, std::span<const double> theta) {
   if (dynamics_ != law.dynamics) {
     dynamics_ = law.dynamics;
     move_.emplace(dynamics_->move, kernels_);
+    noise_.emplace(dynamics_->move_noise, kernels_);
+    later_ = Columns(dynamics_->move.outputs() - dynamics_->dimension, particles_);
     replay_.reset();
     pair_.reset();
     if (dynamics_->read_pair) pair_.emplace(*dynamics_, kernels_);
@@ -21,33 +24,47 @@ void PlainProposal::set_law(const LawPath& law, std::span<const double> theta) {
     own_.resize(dynamics_->dimension), one_xi_.resize(xi_.count());
   }
   move_->set_fixed(theta);
+  noise_->set_fixed(theta);
   if (replay_) replay_->set_fixed(theta);
   if (pair_) pair_->set_parameters(theta);
 }
 
 LawStatus PlainProposal::propose(std::size_t k, const Columns& from, Columns& to, NoiseSource& noise) {
   const StepTime& step = grid_.step[k];
+  if (step.flow == 0) return propose_noise(k, from, to, noise), LawStatus::good;
   uniforms_.assign({step.t, step.flow, step.root()});
   law_->append_inputs(k, uniforms_);
-  if (!inside_windows(from)) return LawStatus::window_left;
+  const auto& windows = dynamics_->field.windows;
+  for (std::size_t w = 0; w < windows.size(); ++w)
+    if (!inside_window(from[windows[w].component], w, 0)) return LawStatus::window_left;
   if (pair_) pair_->many(*law_, k, step.t, from, particles_, xi_);
   move_->set_uniforms(uniforms_);
   in_.clear(), out_.clear();
   from.append_to(in_);
   std::as_const(xi_).append_to(in_);
   to.append_to(out_);
+  later_.append_to(out_);
   move_->over(particles_, in_, out_, dynamics_->sources,
               [&](std::size_t j, std::size_t first) { return noise.block(k, j, first); });
+  for (std::size_t i = 0; i < later_.count(); ++i)
+    if (!inside_window(later_[i], i % windows.size(), 1 + i / windows.size())) return LawStatus::window_left;
   return LawStatus::good;
 }
 
-bool PlainProposal::inside_windows(const Columns& x) const {
-  for (const Window& w : dynamics_->field.windows) {
-    const auto [low, high] = std::minmax_element(x[w.component], x[w.component] + particles_);
-    const double center = uniforms_[3 + w.center_input], scale = uniforms_[4 + w.center_input];
-    if ((*high - center) * scale > 1 || (center - *low) * scale > 1) return false;
-  }
-  return true;
+void PlainProposal::propose_noise(std::size_t k, const Columns& from, Columns& to, NoiseSource& noise) {
+  noise_->set_uniforms(std::array{grid_.step[k].t, grid_.step[k].root()});
+  in_.clear(), out_.clear();
+  from.append_to(in_);
+  to.append_to(out_);
+  noise_->over(particles_, in_, out_, dynamics_->sources,
+               [&](std::size_t j, std::size_t first) { return noise.block(k, j, first); });
+}
+
+bool PlainProposal::inside_window(const double* x, std::size_t window, std::size_t stage) const {
+  const std::size_t at = 3 + stage * dynamics_->inputs() + dynamics_->field.windows[window].center_input;
+  const auto [low, high] = std::minmax_element(x, x + particles_);
+  const double center = uniforms_[at], scale = uniforms_[at + 1];
+  return !((*high - center) * scale > 1 || (center - *low) * scale > 1);
 }
 
 // Everything but x and z that a step reads, into a row of lanes_.

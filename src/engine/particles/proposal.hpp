@@ -38,7 +38,7 @@ class Proposal {
   virtual void weigh(std::size_t /*k*/, const Columns& /*from*/, const Columns& /*to*/, double* /*log_w*/) {}
 };
 
-// The model's own step: x + a Δ + σ √Δ z.
+// The model's own step.
 class PlainProposal : public Proposal {
  public:
   PlainProposal(const Grid&, std::size_t particles, const Kernels&);
@@ -48,7 +48,8 @@ class PlainProposal : public Proposal {
   void replay(std::span<const StepOfParticle> at, Columns& x, NoiseSource&) override;
 
  private:
-  bool inside_windows(const Columns& x) const;
+  bool inside_window(const double* x, std::size_t window, std::size_t stage) const;
+  void propose_noise(std::size_t k, const Columns& from, Columns& to, NoiseSource&);
   void place_lane(std::size_t lane, std::size_t k, const Columns& x);
 
   const Grid& grid_;
@@ -57,9 +58,11 @@ class PlainProposal : public Proposal {
   const LawPath* law_ = nullptr;
   std::vector<double> theta_;
   std::shared_ptr<const Dynamics> dynamics_;  // of the frames
-  std::optional<Frame> move_, replay_;        // the latter when it is first needed
+  std::optional<Frame> move_, noise_;
+  std::optional<Frame> replay_;  // when it is first needed
   std::optional<PairwiseReader> pair_;
   Columns xi_;
+  Columns later_;  // components with a window at the later stages' points
   Columns lanes_;  // of replay: flow of time, inputs of the law, ξ, z, then the new x
   std::vector<double> uniforms_, own_, one_xi_;
   std::vector<const double*> in_;

@@ -28,7 +28,7 @@ PathScore Score::zero() const {
 }
 
 void Score::use(const LawPath& law) {
-  const auto dynamics = system_.dynamics(law.dynamics->field.rank, true);
+  const auto dynamics = system_.dynamics(schedule_.grid.scheme, law.dynamics->field.rank, true);
   if (dynamics_ != dynamics) {
     dynamics_ = dynamics;
     frame_.emplace(dynamics_->score, kernels_);

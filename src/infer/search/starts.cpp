@@ -24,7 +24,7 @@ Effort effort_with(const SearchOptions& options, std::size_t particles, int leve
   const std::size_t law = options.law_particles > 0               ? options.law_particles
                           : options.law == Engine::LawKind::pairs ? kPairwiseLaw
                                                                   : std::max(kLeastLaw, particles);
-  return {level, particles, law, 1};
+  return {.level = level, .scheme = options.scheme, .particles = particles, .law_particles = law};
 }
 
 void Starts::run() {
