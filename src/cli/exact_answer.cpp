@@ -12,8 +12,8 @@ namespace mckean::cli {
 namespace {
 
 // Options that mean something to particles alone.
-constexpr const char* kOfParticles[] = {"--particles", "--law-particles", "--repeats",  "--iterations",  "--burn-in",
-                                        "--chains",    "--smoother",      "--gradient", "--full-normals"};
+constexpr const char* kOfParticles[] = {"--particles", "--law-particles", "--repeats",  "--iterations",   "--burn-in",
+                                        "--chains",    "--smoother",      "--gradient", "--full-normals", "--proposal"};
 
 std::string first_of_particles(const Arguments& o) {
   for (const char* flag : kOfParticles)

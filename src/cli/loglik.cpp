@@ -35,7 +35,10 @@ void run_loglik(const Arguments& o, World& world) {
   const Problem problem(model, read_data(o.data, model.columns()), o.unit);
   if (const auto exact = exact_answer(o, problem, Wanted::value, world))
     return print_exact(o, model, *exact, world, clock);
-  const Effort effort{.level = *o.level, .particles = o.particle_count(), .law_particles = o.law_particle_count()};
+  const Effort effort{.level = *o.level,
+                      .particles = o.particle_count(),
+                      .law_particles = o.law_particle_count(),
+                      .ahead = o.proposal == "ahead"};
   const auto engine =
       make_engine("particles", problem, {.level = effort.level, .seed = o.seed, .full_precision = o.full_normals});
   AverageOptions options{.seed = o.seed, .repeats = o.repeats};
@@ -57,7 +60,7 @@ void run_loglik(const Arguments& o, World& world) {
                        {"engine", "particles"},
                        {"scheme", "euler"},
                        {"level", effort.level},
-                       {"proposal", "plain"},
+                       {"proposal", o.proposal},
                        {"particles", effort.particles},
                        {"law_particles", effort.law_particles},
                        {"repeats", o.repeats},

@@ -7,6 +7,14 @@
 
 namespace mckean {
 
+// A step in symbols, for whoever derives programs of their own from it.
+struct SymbolicStep {
+  StepSymbols time;
+  std::vector<Expr> inputs, x, xi;       // averages over the law; columns
+  std::vector<Expr> rate;                // by component
+  std::vector<std::vector<Expr>> sigma;  // by component and source, where the step adds its noise
+};
+
 // Each member function specifies the program of the same name in Dynamics.
 class Derivation {
  public:
@@ -23,6 +31,7 @@ class Derivation {
   ProgramSpec replay() const;
   ProgramSpec transition() const;
   ProgramSpec score() const;
+  SymbolicStep symbolic() const { return {time_, field_.inputs, x_, xi_, step_.rate, step_.sigma}; }
   std::size_t carried() const { return carried_.size(); }
 
  private:

@@ -58,4 +58,11 @@ std::shared_ptr<const Dynamics> System::dynamics(std::size_t rank, bool tangents
   if (!made) made = std::make_shared<const Dynamics>(*model_, rank, tangents);
   return made;
 }
+
+std::shared_ptr<const Ahead> System::ahead(std::size_t rank) const {
+  const std::scoped_lock lock(mutex_);
+  auto& made = made_ahead_[rank];
+  if (!made) made = std::make_shared<const Ahead>(*model_, rank);
+  return made;
+}
 }  // namespace mckean

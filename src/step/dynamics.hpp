@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "program/program.hpp"
+#include "step/ahead.hpp"
 #include "step/step.hpp"
 
 namespace mckean {
@@ -61,11 +62,13 @@ class System {
   // Ranks of expansions to try, in order; the last, 0, means pairwise. Models without expansions have {0} only.
   const std::vector<std::size_t>& ranks() const { return ranks_; }
   std::shared_ptr<const Dynamics> dynamics(std::size_t rank, bool tangents) const;
+  std::shared_ptr<const Ahead> ahead(std::size_t rank) const;
 
  private:
   const Model* model_;
   std::vector<std::size_t> ranks_;
   mutable std::mutex mutex_;
   mutable std::map<std::pair<std::size_t, bool>, std::shared_ptr<const Dynamics>> made_;
+  mutable std::map<std::size_t, std::shared_ptr<const Ahead>> made_ahead_;
 };
 }  // namespace mckean

@@ -29,7 +29,7 @@ LawStatus PlainProposal::propose(std::size_t k, const Columns& from, Columns& to
   const StepTime& step = grid_.step[k];
   uniforms_.assign({step.t, step.flow, step.root()});
   law_->append_inputs(k, uniforms_);
-  if (!inside_windows(from)) return LawStatus::window_left;
+  if (!inside_windows(k, from)) return LawStatus::window_left;
   if (pair_) pair_->many(*law_, k, step.t, from, particles_, xi_);
   move_->set_uniforms(uniforms_);
   in_.clear(), out_.clear();
@@ -41,10 +41,10 @@ LawStatus PlainProposal::propose(std::size_t k, const Columns& from, Columns& to
   return LawStatus::good;
 }
 
-bool PlainProposal::inside_windows(const Columns& x) const {
+bool PlainProposal::inside_windows(std::size_t k, const Columns& x) const {
   for (const Window& w : dynamics_->field.windows) {
     const auto [low, high] = std::minmax_element(x[w.component], x[w.component] + particles_);
-    const double center = uniforms_[3 + w.center_input], scale = uniforms_[4 + w.center_input];
+    const double center = law_->inputs[w.center_input][k], scale = law_->inputs[w.center_input + 1][k];
     if ((*high - center) * scale > 1 || (center - *low) * scale > 1) return false;
   }
   return true;

@@ -47,8 +47,10 @@ class PlainProposal : public Proposal {
   LawStatus propose(std::size_t k, const Columns& from, Columns& to, NoiseSource&) override;
   void replay(std::span<const StepOfParticle> at, Columns& x, NoiseSource&) override;
 
+  // Whether all particles are where the law's expansions hold.
+  bool inside_windows(std::size_t k, const Columns& x) const;
+
  private:
-  bool inside_windows(const Columns& x) const;
   void place_lane(std::size_t lane, std::size_t k, const Columns& x);
 
   const Grid& grid_;
