@@ -20,7 +20,7 @@ struct Arguments {
   bool no_run = false;
 
   // The model and the method. Empty and 0: to be chosen.
-  std::string engine, estimator, scheme, levels, particles, law_particles, smoother, gradient, step, most_p;
+  std::string engine, estimator, scheme, levels, particles, law_particles, smoother, gradient, step, most_p, proposal;
   std::string level_weight, length_weight, chain_length, budget, times, parameter, range, scale;
   std::optional<int> level;
   std::uint64_t seed = 1, replicates = 0, iterations = 0, burn_in = 0, chains = 0, starts = 0;

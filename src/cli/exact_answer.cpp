@@ -12,8 +12,9 @@ namespace mckean::cli {
 namespace {
 
 // Options that mean something to particles alone.
-constexpr const char* kOfParticles[] = {"--particles", "--law-particles", "--repeats",  "--iterations",   "--burn-in",
-                                        "--chains",    "--smoother",      "--gradient", "--full-normals", "--scheme"};
+constexpr const char* kOfParticles[] = {"--particles",    "--law-particles", "--repeats",  "--iterations",
+                                        "--burn-in",      "--chains",        "--smoother", "--gradient",
+                                        "--full-normals", "--scheme",        "--proposal"};
 
 std::string first_of_particles(const Arguments& o) {
   for (const char* flag : kOfParticles)

@@ -38,7 +38,8 @@ void run_loglik(const Arguments& o, World& world) {
   const Effort effort{.level = *o.level,
                       .scheme = o.scheme == "splitting" ? Scheme::splitting : Scheme::euler,
                       .particles = o.particle_count(),
-                      .law_particles = o.law_particle_count()};
+                      .law_particles = o.law_particle_count(),
+                      .ahead = o.proposal == "ahead"};
   const auto engine =
       make_engine("particles", problem, {.level = effort.level, .seed = o.seed, .full_precision = o.full_normals});
   AverageOptions options{.seed = o.seed, .repeats = o.repeats};
@@ -60,7 +61,7 @@ void run_loglik(const Arguments& o, World& world) {
                        {"engine", "particles"},
                        {"scheme", name_of(effort.scheme)},
                        {"level", effort.level},
-                       {"proposal", "plain"},
+                       {"proposal", o.proposal},
                        {"particles", effort.particles},
                        {"law_particles", effort.law_particles},
                        {"repeats", o.repeats},

@@ -110,6 +110,9 @@ const std::vector<Option> kOptions = {
      "particles that are observed, each a series"},
     {"--repeats", &A::repeats, C::loglik, {.fallback = "16", .check = whole_number(1, kMostRepeats)},
      "independent estimates that are averaged"},
+    {"--proposal", &A::proposal, C::loglik, {.fallback = "plain", .check = CLI::IsMember({"plain", "ahead"})},
+     "how the filter's particles move: plain (the model's own steps) or ahead (towards the next observation: for "
+     "precise data)"},
     {"--smoother", &A::smoother, kHeld | C::fit | C::profile,
      {.check = CLI::IsMember({"backward", "genealogy"}), .key = "smoother", .readers = kChains},
      "backward (new ancestors by their density) or genealogy (as in the paper); default: backward, but genealogy "

@@ -4,33 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "model/density.hpp"
+
 namespace mckean {
 namespace {
-
-struct Moments {
-  Expr mean, variance;
-};
-
-Moments moments_of(const ObservedColumn& column) {
-  const auto& a = column.arguments;
-  switch (column.distribution) {
-    case Distribution::normal:
-      return {a[0], a[1] * a[1]};
-    case Distribution::student_t:
-      return {a[1], a[2] * a[2] * a[0] / (a[0] - 2.0)};  // negative or infinite, so no moments, for few degrees
-    case Distribution::lognormal:
-      return {exp(a[0] + 0.5 * a[1] * a[1]), (exp(a[1] * a[1]) - 1.0) * exp(2.0 * a[0] + a[1] * a[1])};
-    case Distribution::poisson:
-      return {a[0], a[0]};
-    case Distribution::negative_binomial:
-      return {a[0], a[0] + a[0] * a[0] / a[1]};
-    case Distribution::binomial:
-      return {a[0] * a[1], a[0] * a[1] * (1.0 - a[1])};
-    case Distribution::custom:
-      break;
-  }
-  return {};
-}
 
 std::vector<std::size_t> named_columns(const Model& model) {
   std::vector<std::size_t> out;

@@ -90,4 +90,25 @@ Expr log_density(Distribution d, Expr y, const std::vector<Expr>& a) {
   }
   throw std::logic_error("a custom density has no formula of its own");
 }
+
+Moments moments_of(const ObservedColumn& column) {
+  const auto& a = column.arguments;
+  switch (column.distribution) {
+    case Distribution::normal:
+      return {a[0], a[1] * a[1]};
+    case Distribution::student_t:
+      return {a[1], a[2] * a[2] * a[0] / (a[0] - 2.0)};  // negative or infinite, so no moments, for few degrees
+    case Distribution::lognormal:
+      return {exp(a[0] + 0.5 * a[1] * a[1]), (exp(a[1] * a[1]) - 1.0) * exp(2.0 * a[0] + a[1] * a[1])};
+    case Distribution::poisson:
+      return {a[0], a[0]};
+    case Distribution::negative_binomial:
+      return {a[0], a[0] + a[0] * a[0] / a[1]};
+    case Distribution::binomial:
+      return {a[0] * a[1], a[0] * a[1] * (1.0 - a[1])};
+    case Distribution::custom:
+      break;
+  }
+  return {};
+}
 }  // namespace mckean

@@ -24,4 +24,10 @@ Density parse_density(std::string_view text, Graph&, const Scope&);
 
 // log density of y; log G is an expression like any other, so its derivatives come from the graph.
 Expr log_density(Distribution, Expr y, const std::vector<Expr>& arguments);
+
+// Of a named distribution.
+struct Moments {
+  Expr mean, variance;
+};
+Moments moments_of(const ObservedColumn&);
 }  // namespace mckean

@@ -7,6 +7,14 @@
 
 namespace mckean {
 
+// A step in symbols, for whoever derives programs of their own from it.
+struct SymbolicStep {
+  StepSymbols time;
+  std::vector<Expr> inputs, x, xi;       // averages over the law; columns
+  std::vector<Expr> rate;                // by component
+  std::vector<std::vector<Expr>> sigma;  // by component and source, where the step adds its noise
+};
+
 // Each member function specifies the program of the same name in Dynamics.
 class Derivation {
  public:
@@ -26,6 +34,7 @@ class Derivation {
   ProgramSpec replay() const;
   ProgramSpec transition() const;
   ProgramSpec score() const;
+  SymbolicStep symbolic() const { return {time_, all_inputs(), x_, xi_, rate_, sigma_after(rate_)}; }
   std::size_t carried() const { return carried_.size(); }
   std::size_t stages() const { return step_.stages.size(); }
   double share(std::size_t stage) const { return step_.stages[stage].share; }

@@ -63,4 +63,11 @@ std::shared_ptr<const Dynamics> System::dynamics(Scheme scheme, std::size_t rank
   if (!made) made = std::make_shared<const Dynamics>(*model_, rank, tangents, step_of(scheme));
   return made;
 }
+
+std::shared_ptr<const Ahead> System::ahead(Scheme scheme, std::size_t rank) const {
+  const std::scoped_lock lock(mutex_);
+  auto& made = made_ahead_[{scheme, rank}];
+  if (!made) made = std::make_shared<const Ahead>(*model_, rank, step_of(scheme));
+  return made;
+}
 }  // namespace mckean

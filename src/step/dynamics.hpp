@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "program/program.hpp"
+#include "step/ahead.hpp"
 #include "step/step.hpp"
 
 namespace mckean {
@@ -74,11 +75,13 @@ class System {
   // Ranks of expansions to try, in order; the last, 0, means pairwise. Models without expansions have {0} only.
   const std::vector<std::size_t>& ranks() const { return ranks_; }
   std::shared_ptr<const Dynamics> dynamics(Scheme, std::size_t rank, bool tangents) const;
+  std::shared_ptr<const Ahead> ahead(Scheme, std::size_t rank) const;
 
  private:
   const Model* model_;
   std::vector<std::size_t> ranks_;
   mutable std::mutex mutex_;
   mutable std::map<std::tuple<Scheme, std::size_t, bool>, std::shared_ptr<const Dynamics>> made_;
+  mutable std::map<std::pair<Scheme, std::size_t>, std::shared_ptr<const Ahead>> made_ahead_;
 };
 }  // namespace mckean

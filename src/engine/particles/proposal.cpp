@@ -34,9 +34,7 @@ LawStatus PlainProposal::propose(std::size_t k, const Columns& from, Columns& to
   if (step.flow == 0) return propose_noise(k, from, to, noise), LawStatus::good;
   uniforms_.assign({step.t, step.flow, step.root()});
   law_->append_inputs(k, uniforms_);
-  const auto& windows = dynamics_->field.windows;
-  for (std::size_t w = 0; w < windows.size(); ++w)
-    if (!inside_window(from[windows[w].component], w, 0)) return LawStatus::window_left;
+  if (!inside_windows(k, from)) return LawStatus::window_left;
   if (pair_) pair_->many(*law_, k, step.t, from, particles_, xi_);
   move_->set_uniforms(uniforms_);
   in_.clear(), out_.clear();
@@ -46,8 +44,9 @@ LawStatus PlainProposal::propose(std::size_t k, const Columns& from, Columns& to
   later_.append_to(out_);
   move_->over(particles_, in_, out_, dynamics_->sources,
               [&](std::size_t j, std::size_t first) { return noise.block(k, j, first); });
+  const std::size_t windows = dynamics_->field.windows.size();
   for (std::size_t i = 0; i < later_.count(); ++i)
-    if (!inside_window(later_[i], i % windows.size(), 1 + i / windows.size())) return LawStatus::window_left;
+    if (!inside_window(k, 1 + i / windows, i % windows, later_[i])) return LawStatus::window_left;
   return LawStatus::good;
 }
 
@@ -60,10 +59,16 @@ void PlainProposal::propose_noise(std::size_t k, const Columns& from, Columns& t
                [&](std::size_t j, std::size_t first) { return noise.block(k, j, first); });
 }
 
-bool PlainProposal::inside_window(const double* x, std::size_t window, std::size_t stage) const {
-  const std::size_t at = 3 + stage * dynamics_->inputs() + dynamics_->field.windows[window].center_input;
+bool PlainProposal::inside_windows(std::size_t k, const Columns& x) const {
+  for (std::size_t w = 0; w < dynamics_->field.windows.size(); ++w)
+    if (!inside_window(k, 0, w, x[dynamics_->field.windows[w].component])) return false;
+  return true;
+}
+
+bool PlainProposal::inside_window(std::size_t k, std::size_t stage, std::size_t window, const double* x) const {
+  const std::size_t at = stage * dynamics_->inputs() + dynamics_->field.windows[window].center_input;
   const auto [low, high] = std::minmax_element(x, x + particles_);
-  const double center = uniforms_[at], scale = uniforms_[at + 1];
+  const double center = law_->inputs[at][k], scale = law_->inputs[at + 1][k];
   return !((*high - center) * scale > 1 || (center - *low) * scale > 1);
 }
 

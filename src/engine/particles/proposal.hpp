@@ -47,8 +47,11 @@ class PlainProposal : public Proposal {
   LawStatus propose(std::size_t k, const Columns& from, Columns& to, NoiseSource&) override;
   void replay(std::span<const StepOfParticle> at, Columns& x, NoiseSource&) override;
 
+  // Whether all particles are where the law's expansions hold.
+  bool inside_windows(std::size_t k, const Columns& x) const;
+
  private:
-  bool inside_window(const double* x, std::size_t window, std::size_t stage) const;
+  bool inside_window(std::size_t k, std::size_t stage, std::size_t window, const double* x) const;
   void propose_noise(std::size_t k, const Columns& from, Columns& to, NoiseSource&);
   void place_lane(std::size_t lane, std::size_t k, const Columns& x);
 

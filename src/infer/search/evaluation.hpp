@@ -15,7 +15,8 @@
 namespace mckean {
 
 constexpr auto record_of(const Effort*) {
-  return record("effort", &Effort::level, &Effort::scheme, &Effort::particles, &Effort::law_particles, &Effort::temper);
+  return record("effort", &Effort::level, &Effort::scheme, &Effort::particles, &Effort::law_particles, &Effort::temper,
+                &Effort::ahead, &Effort::widening);
 }
 }  // namespace mckean
 
