@@ -39,6 +39,7 @@ struct Finding {
     discretisation_bias,
     law_bias,
     too_few_particles,
+    tolerance_not_met,
     monte_carlo_error,
     monte_carlo_error_exceeds,
     heavy_tails,

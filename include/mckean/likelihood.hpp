@@ -30,4 +30,26 @@ struct AverageOptions {
 };
 // Throws NumericalError, and Stopped.
 LikelihoodAverage average_likelihood(const Engine&, std::span<const double> theta, const AverageOptions&, TaskRunner&);
+
+// The likelihood of the diffusion itself: steps, law, particles and proposal are chosen by what they are measured to
+// change, in draws and counted work.
+struct DiffusionOptions {
+  double tolerance = 0.1;  // log units, of all errors together
+  std::uint64_t seed = 1;
+  double most_work = 1e9;  // particle-steps times their cost, after which it ends as it is
+};
+// By how much a finer computation moves the value, and the Monte Carlo error of that.
+struct MeasuredChange {
+  double value = 0, se = 0;
+};
+struct DiffusionLikelihood {
+  LikelihoodAverage average;
+  Effort effort;
+  std::size_t repeats = 0;
+  MeasuredChange steps, law;  // with twice as many steps, four times as many particles of the law
+  bool reached = false;       // the tolerance
+};
+// Of an engine with particles. Throws NumericalError, and Stopped.
+DiffusionLikelihood diffusion_likelihood(const Engine&, std::span<const double> theta, const DiffusionOptions&,
+                                         TaskRunner&);
 }  // namespace mckean

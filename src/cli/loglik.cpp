@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "cli/advice.hpp"
 #include "cli/command.hpp"
@@ -29,12 +30,21 @@ void print_exact(const Arguments& o, const Model& model, const ExactAnswer& exac
   fmt::print("log-likelihood  {:.6f}\n{}, {}; {:.3g} s\n", found.loglik, exact.engine, exact.steps(), clock.seconds());
 }
 
-void run_loglik(const Arguments& o, World& world) {
-  const Stopwatch clock;
-  const Model model = read_model(o.model, o.overrides());
-  const Problem problem(model, read_data(o.data, model.columns()), o.unit);
-  if (const auto exact = exact_answer(o, problem, Wanted::value, world))
-    return print_exact(o, model, *exact, world, clock);
+// How the particles were used, and what came of it.
+struct Answer {
+  Effort effort;
+  std::size_t repeats;
+  LikelihoodAverage average;
+  std::optional<DiffusionLikelihood> chosen;  // where the steps and sizes were
+};
+
+bool sizes_given(const Arguments& o) {
+  return std::ranges::any_of(
+      std::array{"--level", "--unit", "--scheme", "--proposal", "--particles", "--law-particles", "--repeats"},
+      [&](const char* flag) { return o.given.contains(flag); });
+}
+
+Answer by_particles(const Arguments& o, const Problem& problem, World& world) {
   const Effort effort{.level = *o.level,
                       .scheme = o.scheme == "splitting" ? Scheme::splitting : Scheme::euler,
                       .particles = o.particle_count(),
@@ -42,41 +52,76 @@ void run_loglik(const Arguments& o, World& world) {
                       .ahead = o.proposal == "ahead"};
   const auto engine =
       make_engine("particles", problem, {.level = effort.level, .seed = o.seed, .full_precision = o.full_normals});
-  AverageOptions options{.seed = o.seed, .repeats = o.repeats};
-  options.request.effort = effort;
-  const std::vector<double> theta = model.start_values();
-  const auto [summary, steps, findings, none] =
-      without_store(world, o, [&](Run& run) { return average_likelihood(*engine, theta, options, run.runner()); });
+  const std::vector<double> theta = problem.model().start_values();
+  return without_store(world, o, [&](Run& run) -> Answer {
+    if (!sizes_given(o)) {
+      DiffusionOptions options{.seed = o.seed};
+      if (o.tolerance > 0) options.tolerance = o.tolerance;
+      const DiffusionLikelihood found = diffusion_likelihood(*engine, theta, options, run.runner());
+      return {found.effort, found.repeats, found.average, found};
+    }
+    AverageOptions options{.seed = o.seed, .repeats = o.repeats};
+    options.request.effort = effort;
+    return {effort, o.repeats, average_likelihood(*engine, theta, options, run.runner()), {}};
+  });
+}
+
+void print_json_of(const Arguments& o, const Model& model, const Answer& a, double seconds) {
+  const auto& [effort, repeats, average, chosen] = a;
+  nlohmann::ordered_json se = nullptr;
+  if (average.summary.se) se = *average.summary.se;
+  nlohmann::ordered_json out = {{"loglik", {{"value", average.summary.value}, {"se", se}}},
+                                {"engine", "particles"},
+                                {"scheme", name_of(effort.scheme)},
+                                {"level", effort.level},
+                                {"proposal", effort.ahead ? "ahead" : "plain"},
+                                {"particles", effort.particles},
+                                {"law_particles", effort.law_particles},
+                                {"repeats", repeats},
+                                {"seed", o.seed},
+                                {"seconds", seconds},
+                                {"particle_steps", average.particle_steps},
+                                {"parameters", parameters_json(model, model.start_values())},
+                                {"warnings", warning_texts(average.findings)},
+                                {"findings", findings_json(average.findings)}};
+  if (chosen)
+    out["errors"] = {{"steps", {{"value", chosen->steps.value}, {"se", chosen->steps.se}}},
+                     {"law", {{"value", chosen->law.value}, {"se", chosen->law.se}}},
+                     {"particles", se}};
+  print_json(out);
+}
+
+void print_text_of(const Arguments& o, const Answer& a, double seconds) {
+  const auto& [effort, repeats, average, chosen] = a;
+  fmt::print("log-likelihood  {:.6f}", average.summary.value);
+  if (average.summary.se) fmt::print("  (standard error {:.2g})", *average.summary.se);
+  fmt::print("\n{} steps, level {}, {} particles{}, {} law particles, {} repeats, seed {}\n", name_of(effort.scheme),
+             effort.level, effort.particles, effort.ahead ? " that look ahead" : "", effort.law_particles, repeats,
+             o.seed);
+  if (chosen)
+    fmt::print("twice as many steps move it by {:.2g} ± {:.1g}, four times the law particles by {:.2g} ± {:.1g}\n",
+               chosen->steps.value, chosen->steps.se, chosen->law.value, chosen->law.se);
+  fmt::print("{:.3g} particle-steps in {:.3g} s\n", static_cast<double>(average.particle_steps), seconds);
+}
+
+void run_loglik(const Arguments& o, World& world) {
+  const Stopwatch clock;
+  const Model model = read_model(o.model, o.overrides());
+  const Problem problem(model, read_data(o.data, model.columns()), o.unit);
+  if (const auto exact = exact_answer(o, problem, Wanted::value, world))
+    return print_exact(o, model, *exact, world, clock);
+  Answer answer = by_particles(o, problem, world);
   if (!world.first()) return;
-  const std::vector<std::string> warnings = warning_texts(findings);
+  if (answer.chosen && !answer.chosen->reached)
+    answer.average.findings.insert(answer.average.findings.begin(),
+                                   {Finding::Code::tolerance_not_met, {{"error", *answer.average.summary.se}}});
+  const std::vector<std::string> warnings = warning_texts(answer.average.findings);
   for (std::size_t i = 0; i < std::min(warnings.size(), kShown); ++i)
     fmt::print(stderr, "mckean: warning: {}\n", warnings[i]);
   if (warnings.size() > kShown)
     fmt::print(stderr, "mckean: warning: and {} more of this kind\n", warnings.size() - kShown);
-
-  if (o.json) {
-    nlohmann::ordered_json se = nullptr;
-    if (summary.se) se = *summary.se;
-    return print_json({{"loglik", {{"value", summary.value}, {"se", se}}},
-                       {"engine", "particles"},
-                       {"scheme", name_of(effort.scheme)},
-                       {"level", effort.level},
-                       {"proposal", o.proposal},
-                       {"particles", effort.particles},
-                       {"law_particles", effort.law_particles},
-                       {"repeats", o.repeats},
-                       {"seed", o.seed},
-                       {"seconds", clock.seconds()},
-                       {"particle_steps", steps},
-                       {"parameters", parameters_json(model, theta)},
-                       {"warnings", warnings},
-                       {"findings", findings_json(findings)}});
-  }
-  fmt::print("log-likelihood  {:.6f}", summary.value);
-  if (summary.se) fmt::print("  (standard error {:.2g})", *summary.se);
-  fmt::print("\n{} steps, level {}, {} particles, {} law particles, {} repeats, seed {}\n", name_of(effort.scheme),
-             effort.level, effort.particles, effort.law_particles, o.repeats, o.seed);
-  fmt::print("{:.3g} particle-steps in {:.3g} s\n", static_cast<double>(steps), clock.seconds());
+  if (o.json) return print_json_of(o, model, answer, clock.seconds());
+  print_text_of(o, answer, clock.seconds());
 }
 }  // namespace
 

@@ -137,6 +137,8 @@ const std::vector<Option> kOptions = {
      "until the Monte Carlo error of every parameter is below this (default: a tenth of its standard error)"},
     {"--tolerance", &A::tolerance, C::resume, {.check = positive_number(), .key = "tolerance", .readers = kRandom},
      "another tolerance"},
+    {"--tolerance", &A::tolerance, C::loglik, {.check = positive_number()},
+     "without sizes of particles: until all errors together are below this, in log units (default 0.1)"},
     {"", &A::first_tolerance, C::fit, {.key = "first_tolerance"}, ""},
     {"--iterations", &A::iterations, C::score, {.fallback = "200", .check = whole_number(1, kMostIterations)},
      kIterations},

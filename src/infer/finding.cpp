@@ -63,6 +63,9 @@ constexpr Wording kWordings[] = {
     {Code::too_few_particles, "too_few_particles",
      "filters of {particles} particles are too few: their log-likelihood has a standard deviation of {sd:.2g}, which "
      "moves its maximum"},
+    {Code::tolerance_not_met, "tolerance_not_met",
+     "the tolerance was not met: the standard error is {error:.2g}, and what finer steps or a larger law change is not "
+     "known well enough, or is more"},
     {Code::monte_carlo_error, "monte_carlo_error",
      "the Monte Carlo error is {share:.2f} standard errors, not {wanted}: the filters' log-likelihood has a standard "
      "deviation of {sd:.2g} with {particles} particles"},

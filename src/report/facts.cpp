@@ -177,13 +177,13 @@ void Facts::read_sizes(const Input& input) {
 
 void Facts::read_tasks(const Input& input) {
   std::map<std::pair<int, int>, CellDraws> by_cell;
-  const auto add = [&](const Task& task, int l, int p, std::vector<double> difference, std::uint64_t steps) {
+  const auto add = [&](const Task& task, int l, int p, std::vector<double> difference, std::uint64_t cost) {
     if (difference.size() != theta.size())
       refuse_task(task, "replicate", BadRow("it has another number of parameters"));
     CellDraws& cell = by_cell.try_emplace({l, p}, CellDraws{l, p, {}, {}, {}}).first->second;
     cell.index.push_back(task.index);
     cell.difference.push_back(std::move(difference));
-    cell.particle_steps.push_back(static_cast<double>(steps));
+    cell.particle_steps.push_back(static_cast<double>(cost));
     ++replicate_count;
   };
   input.store.for_each_task([&](const Store::Row& row) {
@@ -231,7 +231,7 @@ void Facts::read_cells(const Input& input) {
       cell.mean.push_back(scale * mean);
       cell.sd.push_back(n > 1 ? std::abs(scale) * std::sqrt(squares / (n - 1)) : std::nan(""));
     }
-    for (const double steps : d.particle_steps) cell.particle_steps += static_cast<std::uint64_t>(steps);
+    for (const double cost : d.particle_steps) cell.particle_steps += static_cast<std::uint64_t>(cost);
     cells.push_back(std::move(cell));
   }
 }

@@ -23,7 +23,7 @@ std::string made_by(const Context& c) {
     return at != result.end() && at->is_number() ? fmt::format(", {} {}", at->dump(), what) : std::string();
   };
   const std::string level = f.continuous ? ", in continuous time"
-                            : f.finished ? fmt::format(", level {}", f.level)
+                            : f.finished ? fmt::format(", level {}", f.steps.level)
                                          : "";
   if (f.exact)
     return fmt::format("Made by {}, which has the likelihood exactly",

@@ -43,10 +43,14 @@ bool same(const Phase& phase, const Name& name, const Effort& e) {
 void add(const search::Record& r, Phase& phase) {
   const Effort& e = r.point.effort;
   if (phase.evaluations++ == 0) phase.least = phase.most = e;
-  phase.least = {std::min(phase.least.level, e.level), std::min(phase.least.particles, e.particles),
-                 std::min(phase.least.law_particles, e.law_particles), 1};
-  phase.most = {std::max(phase.most.level, e.level), std::max(phase.most.particles, e.particles),
-                std::max(phase.most.law_particles, e.law_particles), 1};
+  phase.least = {.level = std::min(phase.least.level, e.level),
+                 .scheme = e.scheme,
+                 .particles = std::min(phase.least.particles, e.particles),
+                 .law_particles = std::min(phase.least.law_particles, e.law_particles)};
+  phase.most = {.level = std::max(phase.most.level, e.level),
+                .scheme = e.scheme,
+                .particles = std::max(phase.most.particles, e.particles),
+                .law_particles = std::max(phase.most.law_particles, e.law_particles)};
   if (e.temper < 1) ++phase.tempered;
   if (!r.value.loglik) ++phase.failed;
   if (const auto l = plain_loglik(r)) phase.best = std::max(*l, phase.best.value_or(*l));

@@ -447,7 +447,8 @@ TEST(Ends, APointThatIsHigherThanTheTopIsReturned) {
   const Eigen::MatrixXd covariance = 0.01 * Eigen::MatrixXd::Identity(2, 2);
   RoundsOptions rounds_options;
   rounds_options.name = "r";
-  Rounds rounds(evaluate, box, rounds_options, Region::of(box.from(std::vector{1.05, 0.95}), covariance, 2), {4, 512});
+  Rounds rounds(evaluate, box, rounds_options, Region::of(box.from(std::vector{1.05, 0.95}), covariance, 2),
+                {.level = 4, .particles = 512});
   ASSERT_TRUE(rounds.settle() && rounds.refine());
   const auto guesses = guessed_ends(*rounds.fit(), box, {});
   ASSERT_EQ(guesses.size(), 4);
@@ -525,7 +526,8 @@ TEST(Search, ImplausibleStartsAreTempered) {
 }
 
 TEST(Records, ArePackedAndUnpacked) {
-  const Record r{7, {{1.5, -2}, {5, 256, 512, 0.25}}, {{}, "no such thing", 12}};
+  const Record r{
+      7, {{1.5, -2}, {.level = 5, .particles = 256, .law_particles = 512, .temper = 0.25}}, {{}, "no such thing", 12}};
   const Task task{"search ends 1", 3};
   const auto back = unpack<Record>(pack(r), task);
   EXPECT_EQ(back.serial, 7);

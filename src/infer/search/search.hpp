@@ -13,7 +13,7 @@ namespace mckean::search {
 
 struct SearchOptions {
   Scheme scheme = Scheme::splitting;
-  std::pair<int, int> levels = {1, 8};             // where it begins, and how far it may go
+  std::pair<int, int> levels = {4, 9};             // where it begins, and how far it may go
   std::size_t particles = 0;                       // M of the rounds; 0: chosen
   std::size_t law_particles = 0;                   // N; 0: chosen
   Engine::LawKind law = Engine::LawKind::moments;  // the engine's
