@@ -29,7 +29,7 @@ struct Effort {
   std::size_t particles = 256, law_particles = 512;  // M and N
   double temper = 1;                                 // β: every observation counts as that share of one, G^β
   bool ahead = false;                                // particles are moved towards the next observation
-  double widening = 1;                               // of the normal law that they then aim at, from 1
+  double widening = 1.5;                             // of the normal law that they then aim at, from 1
   bool operator==(const Effort&) const = default;
 };
 

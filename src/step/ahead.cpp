@@ -34,6 +34,11 @@ Moments seen_as(const ObservedColumn& column) {
     case Distribution::poisson:
       m.variance = max(a[0], column.symbol);
       break;
+    case Distribution::binomial: {
+      const Expr share = (column.symbol + 0.5) / (a[0] + 1.0);
+      m.variance = max(m.variance, a[0] * share * (1.0 - share));
+      break;
+    }
     case Distribution::negative_binomial: {
       const Expr mean = max(a[0], column.symbol);
       m.variance = mean + mean * mean / a[1];
@@ -57,6 +62,7 @@ class Derive {
         dimension_(model.dimension()),
         sources_(model.noise_sources()) {
     directions_ = columns("direction", dimension_ * sources_);
+    z_ = columns("z", sources_);
     find_seen();
     const std::size_t q = seen_.size();
     for (std::size_t i = 0; i < q * q; ++i) whitening_.push_back(uniform("W", i));
@@ -102,16 +108,38 @@ class Derive {
   }
 
   ProgramSpec miss() const {
-    List squares;
-    for (const Expr e : whitened_errors()) squares.push_back(e * e);
-    return {
-        model_.parameter_symbols(), join({step_.time.t}, whitening_, target_), step_.x, {sum_of(graph_, squares)}, {}};
+    const List e = whitened_errors(h_);
+    return aimed(step_.x, {product(e, e)});
   }
 
-  ProgramSpec steer() const;
+  ProgramSpec steer() const {
+    const List mu = columns("mu", dimension_), first = columns("first", dimension_ * sources_);
+    return aimed(join(mu, first, step_.x, directions_, z_), steered(forecast_bend(), mu, first));
+  }
+  ProgramSpec judge() const { return aimed(join(step_.x, directions_, z_), {judged(forecast_bend())}); }
+  ProgramSpec steer_last() const {
+    return aimed(join(step_.x, directions_, z_), steered(last_bend(), step_.x, directions_));
+  }
+  ProgramSpec judge_last() const { return aimed(join(step_.x, directions_, z_), {judged(last_bend())}); }
   ProgramSpec observe() const;
 
  private:
+  struct Bend {
+    std::vector<List> b, lower;  // by source; below the diagonal of L
+    List d, forward;             // D, L⁻¹ bᵀ e
+  };
+  Bend bend(std::vector<List> b, List e) const;
+  Bend forecast_bend() const { return bend(whitened(along_all(h_)), whitened_errors(h_)); }
+  Bend last_bend() const;
+  List mean(const Bend&) const;
+  static List backward(const Bend&, List v);
+  List steered(const Bend&, const List& mu, const List& directions) const;
+  Expr judged(const Bend&) const;
+  ProgramSpec aimed(List of, List outputs) const {
+    return {
+        model_.parameter_symbols(), join({step_.time.t}, whitening_, target_), std::move(of), std::move(outputs), {}};
+  }
+
   Expr uniform(const char* name, std::size_t i) const {
     return graph_.symbol({Kind::uniform, name, static_cast<int>(i)});
   }
@@ -165,10 +193,32 @@ class Derive {
     return out;
   }
 
-  List whitened_errors() const {
-    List e = whiten(h_);
+  List whitened_errors(const List& h) const {
+    List e = whiten(h);
     for (std::size_t i = 0; i < e.size(); ++i) e[i] = target_[i] - e[i];
     return e;
+  }
+
+  // W ∂h along each direction
+  std::vector<List> whitened(const List& slopes) const {
+    const auto q = static_cast<std::ptrdiff_t>(h_.size());
+    std::vector<List> b;
+    for (auto at = slopes.begin(); at != slopes.end(); at += q) b.push_back(whiten({at, at + q}));
+    return b;
+  }
+
+  // mu + Σ direction z
+  List moved(List mu, const List& directions, const List& z) const {
+    for (std::size_t c = 0; c < dimension_; ++c)
+      for (std::size_t s = 0; s < sources_; ++s)
+        if (!step_.sigma[c][s].is_number(0)) mu[c] = mu[c] + directions[s * dimension_ + c] * z[s];
+    return mu;
+  }
+
+  Expr product(const List& u, const List& v) const {
+    List terms;
+    for (std::size_t i = 0; i < u.size(); ++i) terms.push_back(u[i] * v[i]);
+    return sum_of(graph_, terms);
   }
 
   const Model& model_;
@@ -177,7 +227,7 @@ class Derive {
   SymbolicStep step_;
   std::size_t dimension_, sources_;
   std::vector<SeenNumber> seen_;
-  List h_, variance_, directions_, whitening_, target_;
+  List h_, variance_, directions_, z_, whitening_, target_;
 };
 
 void Derive::find_seen() {
@@ -213,13 +263,10 @@ ProgramSpec Derive::observe() const {
   return spec;
 }
 
-ProgramSpec Derive::steer() const {
-  const List mu = columns("mu", dimension_), first = columns("first", dimension_ * sources_);
-  const List z0 = columns("z", sources_), slopes = along_all(h_);
-  const std::size_t q = h_.size(), r = sources_;
-  List e = whitened_errors(), size;
-  std::vector<List> b;  // by source
-  for (std::size_t s = 0; s < r; ++s) b.push_back(whiten({slopes.begin() + s * q, slopes.begin() + (s + 1) * q}));
+// P = L D Lᵀ of b by sources and e, and the mean P⁻¹ bᵀ e.
+Derive::Bend Derive::bend(std::vector<List> b, List e) const {
+  const std::size_t r = sources_;
+  List size;
   for (const Expr v : e) size.push_back(abs(v));
   for (const List& column : b)
     for (const Expr v : column) size.push_back(abs(v));
@@ -228,43 +275,72 @@ ProgramSpec Derive::steer() const {
   for (Expr& v : e) v = select(known, v, zero);
   for (List& column : b)
     for (Expr& v : column) v = select(known, v, zero);
-  const auto product = [&](const List& u, const List& v) {
-    List terms;
-    for (std::size_t i = 0; i < q; ++i) terms.push_back(u[i] * v[i]);
-    return sum_of(graph_, terms);
-  };
 
-  // P = L D Lᵀ, then z = L⁻ᵀ (D⁻¹ L⁻¹ bᵀ e + D^(−1/2) z0).
-  std::vector<List> lower(r);
-  List d, u;
+  Bend out{std::move(b), std::vector<List>(r), {}, {}};
   for (std::size_t i = 0; i < r; ++i) {
-    Expr pivot = 1.0 + product(b[i], b[i]), right = product(b[i], e);
+    Expr pivot = 1.0 + product(out.b[i], out.b[i]), right = product(out.b[i], e);
     for (std::size_t j = 0; j < i; ++j) {
-      Expr value = product(b[i], b[j]);
-      for (std::size_t k = 0; k < j; ++k) value = value - lower[i][k] * (lower[j][k] * d[k]);
-      lower[i].push_back(value / d[j]);
-      pivot = pivot - lower[i][j] * value;
-      right = right - lower[i][j] * u[j];
+      Expr value = product(out.b[i], out.b[j]);
+      for (std::size_t k = 0; k < j; ++k) value = value - out.lower[i][k] * (out.lower[j][k] * out.d[k]);
+      out.lower[i].push_back(value / out.d[j]);
+      pivot = pivot - out.lower[i][j] * value;
+      right = right - out.lower[i][j] * out.forward[j];
     }
-    d.push_back(max(pivot, graph_.number(1)));  // never less, but for rounding
-    u.push_back(right);
+    out.d.push_back(max(pivot, graph_.number(1)));  // never less, but for rounding
+    out.forward.push_back(right);
   }
-  List z(r), ratio;
-  for (std::size_t i = r; i-- > 0;) {
-    z[i] = u[i] / d[i] + z0[i] / sqrt(d[i]);
-    for (std::size_t j = i + 1; j < r; ++j) z[i] = z[i] - lower[j][i] * z[j];
+  return out;
+}
+
+// L⁻ᵀ v
+List Derive::backward(const Bend& bend, List v) {
+  for (std::size_t i = v.size(); i-- > 0;)
+    for (std::size_t j = i + 1; j < v.size(); ++j) v[i] = v[i] - bend.lower[j][i] * v[j];
+  return v;
+}
+
+// P⁻¹ bᵀ e
+List Derive::mean(const Bend& bend) const {
+  List v;
+  for (std::size_t i = 0; i < sources_; ++i) v.push_back(bend.forward[i] / bend.d[i]);
+  return backward(bend, v);
+}
+
+// With h linear at μ, then again where that leads.
+Derive::Bend Derive::last_bend() const {
+  const List slopes = along_all(h_);
+  Bend first = bend(whitened(slopes), whitened_errors(h_));
+  if (std::ranges::none_of(slopes, [](Expr e) { return e.has(Kind::state); })) return first;
+  const List z = mean(first), x = moved(step_.x, directions_, z);
+  Substitution there;
+  for (std::size_t c = 0; c < dimension_; ++c) there.emplace(step_.x[c].id(), x[c]);
+  const std::vector<List> b = whitened(substitute(slopes, there));
+  List e = whitened_errors(substitute(h_, there));
+  for (std::size_t i = 0; i < e.size(); ++i)
+    for (std::size_t s = 0; s < sources_; ++s) e[i] = e[i] + b[s][i] * z[s];
+  return bend(b, e);
+}
+
+// Where z = L⁻ᵀ (D⁻¹ L⁻¹ bᵀ e + D^(−1/2) z0) leads, and the log of f/q.
+List Derive::steered(const Bend& bend, const List& mu, const List& directions) const {
+  List v, ratio;
+  for (std::size_t i = 0; i < sources_; ++i) v.push_back(bend.forward[i] / bend.d[i] + z_[i] / sqrt(bend.d[i]));
+  const List z = backward(bend, v);
+  for (std::size_t i = 0; i < sources_; ++i) ratio.push_back(z_[i] * z_[i] - z[i] * z[i] - log(bend.d[i]));
+  return join(moved(mu, directions, z), List{0.5 * sum_of(graph_, ratio)});
+}
+
+// log f/q where z is what was added: |z0|² = |z − z̄|² + |b (z − z̄)|².
+Expr Derive::judged(const Bend& bend) const {
+  const List mean = this->mean(bend);
+  List terms, seen(h_.size(), graph_.number(0));
+  for (std::size_t s = 0; s < sources_; ++s) {
+    const Expr off = z_[s] - mean[s];
+    terms.push_back(off * off - z_[s] * z_[s] - log(bend.d[s]));
+    for (std::size_t i = 0; i < seen.size(); ++i) seen[i] = seen[i] + bend.b[s][i] * off;
   }
-  for (std::size_t i = 0; i < r; ++i) ratio.push_back(z0[i] * z0[i] - z[i] * z[i] - log(d[i]));
-  List outputs = mu;
-  for (std::size_t c = 0; c < dimension_; ++c)
-    for (std::size_t s = 0; s < r; ++s)
-      if (!step_.sigma[c][s].is_number(0)) outputs[c] = outputs[c] + first[s * dimension_ + c] * z[s];
-  outputs.push_back(0.5 * sum_of(graph_, ratio));
-  return {model_.parameter_symbols(),
-          join({step_.time.t}, whitening_, target_),
-          join(mu, first, step_.x, directions_, z0),
-          outputs,
-          {}};
+  terms.push_back(product(seen, seen));
+  return 0.5 * sum_of(graph_, terms);
 }
 }  // namespace
 
@@ -280,6 +356,9 @@ Ahead::Ahead(const Model& of, std::size_t rank, StepMaker maker)
   carry = Program(derived.carry());
   miss = Program(derived.miss());
   steer = Program(derived.steer());
+  steer_last = Program(derived.steer_last());
+  judge_last = Program(derived.judge_last());
+  judge = Program(derived.judge());
   observe = Program(derived.observe());
 }
 }  // namespace mckean

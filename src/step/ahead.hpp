@@ -5,7 +5,7 @@
 //
 //   e = W y − W h(m(μ)),   b = W ∂h(m(μ))/∂z,   z ~ N(P⁻¹ bᵀ e, P⁻¹) with P = I + bᵀ b in place of N(0, I)
 //
-// is the step given the observation, where m is linear and the noise behind this step is in W. P = L D Lᵀ in the graph.
+// is the step given the observation, where m is linear and W has the noise behind this step. P = L D Lᵀ in the graph.
 #pragma once
 
 #include "program/program.hpp"
@@ -42,6 +42,11 @@ struct Ahead {
   // columns: μ, directions at μ, m(μ), directions there, z | uniforms: t, W by rows, W y
   // outputs: x, log f/q
   Program steer;
+  // The same for a step whose z is known. columns: m(μ), directions there, z | uniforms as of steer | outputs: log f/q
+  Program judge;
+  // Both for the last step before the observation, where h is linearised once more at the first answer: that is all it
+  // takes for curved h. columns: μ, directions, z
+  Program steer_last, judge_last;
   // columns: x, directions | uniforms: t, all observed values
   // outputs: the numbers seen and their variances (0 for components); their derivatives along each direction; for each
   // component its slope of the log density, then minus the second derivatives with all components of its column

@@ -118,8 +118,14 @@ TEST_F(SmootherTest, OneStepLeavesTheExactSmootherInvariant) {
   const Schedule schedule(data, level, 0);
   const auto exact = oracle::smooth(oracle::mean_field_ou({kappa, mu, beta, R}), data, level)[0];
   const LawPath law = draw_law(system, schedule.grid, theta, law_noise(0), {.particles = 400000});
-  for (const Smoother smoother : {Smoother::backward, Smoother::genealogy}) {
-    ConditionalFilter filter(system, observation, schedule, {.particles = 4, .smoother = smoother});
+  struct Kind {
+    Smoother smoother;
+    std::optional<AheadOptions> ahead;
+  };
+  for (const auto& [smoother, ahead] :
+       {Kind{Smoother::backward, {}}, Kind{Smoother::genealogy, {}}, Kind{Smoother::backward, AheadOptions{}},
+        Kind{Smoother::genealogy, AheadOptions{.widening = 2.5}}}) {
+    ConditionalFilter filter(system, observation, schedule, {.particles = 4, .smoother = smoother, .ahead = ahead});
     filter.set_law(law, theta);
     std::mt19937_64 random(17);
     const std::size_t points = schedule.grid.steps() + 1;
@@ -132,7 +138,8 @@ TEST_F(SmootherTest, OneStepLeavesTheExactSmootherInvariant) {
       }
     }
     for (std::size_t k = 1; k < points; k += 2) {
-      const std::string where = std::to_string(k) + (smoother == Smoother::backward ? " backward" : " genealogy");
+      const std::string where = std::to_string(k) + (smoother == Smoother::backward ? " backward" : " genealogy") +
+                                (ahead ? ", looking ahead" : "");
       expect_close(mean[k], 0, "mean at " + where);
       expect_close(variance[k], exact.covariance[k](0, 0), "variance at " + where);
       if (k > 1) expect_close(neighbours[k], exact.lag_one[k - 1](0, 0), "covariance at " + where);

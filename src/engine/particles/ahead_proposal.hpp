@@ -21,12 +21,17 @@ class AheadProposal : public Proposal {
   void replay(std::span<const StepOfParticle> at, Columns& x, NoiseSource&) override;
   bool weighs() const override { return true; }
   void first_stage(std::size_t point, const Columns& x, double* log_w) override;
+  void displaced(std::size_t k, const Columns& from, const Columns& to, std::size_t particle) override;
   void weigh(std::size_t k, const Columns& from, const Columns& to, double* log_w) override;
 
  private:
-  std::vector<double> mean_of(const Columns& x, const double* log_w) const;
+  // Step k of n particles: where they are when the observation comes without further noise. make(j, first) has the
+  // normals of source j.
+  template <class Make>
+  const Columns& bend(std::size_t k, const Columns& from, std::size_t n, Columns& to, double* log_ratio, Make&& make);
+  void choose_points(const Columns& x, const double* log_w);
   // log ψ of particles that are forecast to be at x when the observation comes, times `sign`, added to log_w.
-  void add_log_psi(const Aim&, const Columns& x, double sign, double* log_w);
+  void add_log_psi(const Aim&, const Columns& x, std::size_t n, double sign, double* log_w);
 
   const System& system_;
   const Schedule& schedule_;
@@ -38,10 +43,12 @@ class AheadProposal : public Proposal {
   std::shared_ptr<const Ahead> ahead_;
   std::optional<Forecaster> forecaster_;
   std::optional<Aimer> aimer_;
-  Frame miss_, steer_;
-  std::vector<Aim> opening_, aim_;  // at a grid point where an interval begins; behind each grid step
-  Columns departed_;
+  Frame miss_, steer_, judge_, steer_last_, judge_last_;
+  std::vector<Aim> opening_, aim_;       // at a grid point where an interval begins; behind each grid step
+  Columns departed_, points_, one_, z_;  // of all particles; of some; of one
   AlignedBuffer misses_, log_ratio_;
+  std::vector<std::uint32_t> order_;
+  std::vector<double> ordered_;
   std::vector<const double*> in_;
   std::vector<double*> out_;
 };

@@ -1,16 +1,15 @@
 // What particles aim at between two observations: the second one, as a normal law of what is seen of the state, as wide
-// as the noise that is still to come makes it. The dynamics are linear here, along the path of one point.
+// as the noise that is still to come makes it. The dynamics are taken as linear along the paths of a few points, over
+// which is averaged.
 #pragma once
 
+#include <Eigen/Core>
+
 #include "engine/particles/forecaster.hpp"
+#include "engine/particles/proposal.hpp"
 #include "problem/schedule.hpp"
 
 namespace mckean {
-
-struct AheadOptions {
-  double widening = 1;  // of the variance of what is aimed at: tails must not be lighter than those of the truth
-  double temper = 1;    // of the observations
-};
 
 // For the particles behind one step: |W y − W h|² with h forecast from there, as the programs have it.
 struct Aim {
@@ -22,25 +21,34 @@ struct Aim {
 
 class Aimer {
  public:
-  Aimer(const Model&, std::shared_ptr<const Ahead>, const Schedule&, const AheadOptions&, const Kernels&);
+  Aimer(std::shared_ptr<const Ahead>, const Schedule&, const AheadOptions&, const Kernels&);
   void set_parameters(std::span<const double> theta) { observe_.set_fixed(theta); }
 
   // From a grid point to a later row of a series: aims of particles at that point, then behind each step up to the row.
   // Steps without an aim come first.
   std::vector<Aim> aims(Forecaster&, std::size_t series, std::size_t from, const Schedule::Visit& to,
-                        std::span<const double> mean);
+                        const Columns& points);
+  static constexpr std::size_t kPoints = 8;  // their number: as many as the narrowest vector block has lanes
 
  private:
   // The numbers seen that have a variance: rows that combine all of them, their targets and variances.
   struct Target;
-  Target target(std::span<const double> values, std::size_t lanes) const;
-  void linearise(Forecaster&, std::size_t from, std::size_t to, std::span<const double> mean);
-  Aim aim(const Target&, const Schedule::Visit&) const;
+  Target target(std::span<const double> values, std::size_t steps) const;
+  void add_named(std::size_t number, double y, std::size_t steps, Target&) const;
+  void add_bare(std::size_t first, std::size_t end, std::size_t& output, std::size_t steps, Target&) const;
+  void choose_normals(std::size_t from, std::size_t to);
+  double normal(std::size_t point, std::size_t source, std::size_t step) const;
+  void observe(const Schedule::Visit&, std::span<const double> values, std::size_t steps);
+  void linearise(Forecaster&, std::size_t from, std::size_t to, const Columns& points);
+  double average(std::size_t output, std::size_t step) const;  // over the points
+  Aim aim(const Eigen::MatrixXd& rows, const Eigen::VectorXd& value, const Eigen::MatrixXd& variance,
+          const Schedule::Visit&) const;
 
   std::shared_ptr<const Ahead> ahead_;
   const Schedule& schedule_;
   AheadOptions options_;
   Frame observe_;
-  Columns lanes_, one_, at_, seen_;
+  std::vector<double> normals_;  // by step
+  Columns lanes_, seen_, departed_[2];
 };
 }  // namespace mckean

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/particles/ahead_proposal.hpp"
+
 namespace mckean {
 namespace {
 std::size_t padded(std::size_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
@@ -17,6 +19,8 @@ FilterLevel::FilterLevel(const System& system, const Observation& observation, c
       observation_(observation, options.particles, kernels),
       proposal_(std::move(proposal)),
       w_(padded(options.particles)) {
+  if (!proposal_ && options.ahead)
+    proposal_ = std::make_unique<AheadProposal>(system, schedule, options.particles, *options.ahead, kernels);
   if (!proposal_) proposal_ = std::make_unique<PlainProposal>(schedule.grid, options.particles, kernels);
   for (Columns& x : x_) x = Columns(system.model().dimension(), options.particles);
 }
@@ -48,7 +52,10 @@ LawStatus FilterLevel::step(std::size_t k, NoiseSource& noise) {
   if (status != LawStatus::good) return status;
   now_ = 1 - now_;
   if (proposal_->weighs()) {
-    if (reference_) place_reference(k + 1);
+    if (reference_) {
+      place_reference(k + 1);
+      proposal_->displaced(k, x_[1 - now_], x_[now_], particles() - 1);
+    }
     proposal_->weigh(k, x_[1 - now_], x_[now_], carried_.data());
   }
   return status;

@@ -21,11 +21,12 @@ void with_wide_enough_law(Draw&& draw, Use&& use) {
 struct FilterOptions {
   std::size_t particles = 100;  // M
   NormalPrecision precision = NormalPrecision::single;
+  std::optional<AheadOptions> ahead = {};  // none: the model's own steps
 };
 
 class FilterLevel {
  public:
-  // With the model's own steps, unless given others.
+  // With a proposal of its own, unless given another.
   FilterLevel(const System&, const Observation&, const Schedule&, const FilterOptions&, const Kernels&,
               std::unique_ptr<Proposal> = nullptr);
 

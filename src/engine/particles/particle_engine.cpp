@@ -4,7 +4,6 @@
 #include <cassert>
 #include <cmath>
 
-#include "engine/particles/ahead_proposal.hpp"
 #include "engine/particles/degeneracy.hpp"
 #include "mckean/tasks.hpp"
 
@@ -128,12 +127,9 @@ class LikelihoodFilter {
 std::optional<Evaluation> ParticleEngine::filter(const LawPath& law, const Schedule& when,
                                                  std::span<const double> theta, Draw d, const Request& r) const {
   const auto stream = [&](Purpose purpose) { return Stream(d.seed, d.index, 0, purpose); };
-  std::unique_ptr<Proposal> proposal;
-  if (r.effort.ahead)
-    proposal = std::make_unique<AheadProposal>(problem_.system(), when, r.effort.particles,
-                                               AheadOptions{r.effort.widening, r.effort.temper}, kernels());
-  FilterLevel level(problem_.system(), problem_.observation(), when, {r.effort.particles, precision_}, kernels(),
-                    std::move(proposal));
+  FilterOptions options{r.effort.particles, precision_};
+  if (r.effort.ahead) options.ahead = {r.effort.widening, r.effort.temper};
+  FilterLevel level(problem_.system(), problem_.observation(), when, options, kernels());
   level.set_law(law, theta);
   PredictionFrame prediction(prediction_, kernels());
   prediction.set_parameters(theta);

@@ -8,9 +8,18 @@
 namespace mckean {
 namespace {
 
+// Whether the increments of a path determine the normals behind them.
+bool noise_from_path(const Model& model) {
+  std::size_t used = 0;
+  for (std::size_t s = 0; s < model.noise_sources(); ++s)
+    used += std::ranges::any_of(model.components(), [&](const Component& c) { return !c.diffusion[s].is_number(0); });
+  return static_cast<std::ptrdiff_t>(used) <= std::ranges::count_if(model.components(), &Component::noisy);
+}
+
 KernelOptions checked(const Model& model, KernelOptions o) {
   if (o.particles < 2) throw InputError("--particles must be at least 2: one of them is the reference path");
   if (!can_sample_backward(model)) o.smoother = Smoother::genealogy;
+  if (!noise_from_path(model)) o.ahead.reset();
   return o;
 }
 }  // namespace
@@ -29,12 +38,12 @@ PathKernel::PathKernel(const System& system, const Observation& observation, std
       draw_(std::move(draw)),
       weights_(levels.size()),
       index_(levels.size()) {
-  assert(levels.size() == 1 || levels.size() == 2);
+  assert(levels.size() == 1 || (levels.size() == 2 && !options_.ahead));
   const auto M = static_cast<std::uint32_t>(options_.particles);
   sides_.reserve(levels.size());
   single_.reserve(levels.size());
   for (const Schedule* schedule : levels) {
-    sides_.emplace_back(system, observation, *schedule, FilterOptions{M, options_.precision}, kernels);
+    sides_.emplace_back(system, observation, *schedule, FilterOptions{M, options_.precision, options_.ahead}, kernels);
     single_.emplace_back(system, observation, *schedule, FilterOptions{1, options_.precision}, kernels);
     ancestors_.emplace_back(M, M - 1);
   }

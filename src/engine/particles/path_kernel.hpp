@@ -13,6 +13,8 @@ struct KernelOptions {
   std::size_t particles = 100;  // M, the reference included; at least 2
   Smoother smoother = Smoother::backward;
   NormalPrecision precision = NormalPrecision::single;
+  // Of one level; none: the model's own steps, as where its noise could not be told from a path.
+  std::optional<AheadOptions> ahead = {};
 };
 
 // Where a kernel draws from: one iteration of one replicate.

@@ -16,6 +16,11 @@
 
 namespace mckean {
 
+struct AheadOptions {
+  double widening = 1;  // of the variance of what is aimed at: tails must not be lighter than those of the truth
+  double temper = 1;    // of the observations
+};
+
 class Proposal {
  public:
   virtual ~Proposal() = default;
@@ -31,10 +36,12 @@ class Proposal {
   // replaced.
   virtual void replay(std::span<const StepOfParticle> at, Columns& x, NoiseSource&) = 0;
 
-  // Whether f/q or a ψ differs from 1. Where not, the weights are those of the observations, and the two below are not
+  // Whether f/q or a ψ differs from 1. Where not, the weights are those of the observations, and those below are not
   // called.
   virtual bool weighs() const { return false; }
   virtual void first_stage(std::size_t /*point*/, const Columns& /*x*/, double* /*log_w*/) {}
+  // Behind a step, a particle was put elsewhere than it was proposed.
+  virtual void displaced(std::size_t /*k*/, const Columns& /*from*/, const Columns& /*to*/, std::size_t /*particle*/) {}
   virtual void weigh(std::size_t /*k*/, const Columns& /*from*/, const Columns& /*to*/, double* /*log_w*/) {}
 };
 
