@@ -9,27 +9,35 @@
 namespace mckean {
 namespace {
 
-std::vector<std::size_t> named_columns(const Model& model) {
+std::vector<std::size_t> named_columns(std::span<const ObservedColumn> observed) {
   std::vector<std::size_t> out;
-  for (std::size_t c = 0; c < model.observed().size(); ++c)
-    if (model.observed()[c].distribution != Distribution::custom) out.push_back(c);
+  for (std::size_t c = 0; c < observed.size(); ++c)
+    if (observed[c].distribution != Distribution::custom) out.push_back(c);
   return out;
 }
 
-ProgramSpec spec_of(const Model& model, const std::vector<std::size_t>& columns) {
-  ProgramSpec spec{model.parameter_symbols(), {model.time()}, {}, {}, {}};
-  for (const auto& c : model.components()) spec.columns.push_back(c.symbol);
-  for (const std::size_t c : columns) {
-    const Moments m = moments_of(model.observed()[c]);
-    spec.outputs.push_back(m.mean);
-    spec.outputs.push_back(m.variance);
-  }
-  return spec;
+std::vector<Expr> symbols(const Model& model) {
+  std::vector<Expr> out;
+  for (const auto& c : model.components()) out.push_back(c.symbol);
+  return out;
 }
 }  // namespace
 
-Prediction::Prediction(const Model& model)
-    : model_(model), columns_(named_columns(model)), program_(spec_of(model.copy(), columns_)) {}
+Prediction::Prediction(const Model& model, const std::vector<Expr>& x, std::span<const ObservedColumn> observed)
+    : dimension_(x.size()), columns_(named_columns(observed)) {
+  ProgramSpec spec{model.parameter_symbols(), {model.time()}, x, {}, {}};
+  for (const std::size_t c : columns_) {
+    const Moments m = moments_of(observed[c]);
+    spec.outputs.push_back(m.mean);
+    spec.outputs.push_back(m.variance);
+  }
+  program_ = Program(spec);
+}
+
+Prediction::Prediction(const Model& of) : dimension_(0) {
+  const Model model = of.copy();
+  *this = Prediction(model, symbols(model), model.observed());
+}
 
 PredictionFrame::PredictionFrame(const Prediction& prediction, const Kernels& kernels)
     : prediction_(prediction), frame_(prediction.program_, kernels), memory_(prediction.program_.outputs() * kBlock) {}
@@ -40,7 +48,7 @@ void PredictionFrame::errors(double t, std::span<const double> values, const Poi
   to.resize(first_error + values.size(), std::numeric_limits<double>::quiet_NaN());
   if (columns.empty()) return;
   frame_.set_uniforms(std::span(&t, 1));
-  std::vector<const double*> in(prediction_.model_.dimension());
+  std::vector<const double*> in(prediction_.dimension_);
   std::vector<double*> out(prediction_.program_.outputs());
   for (std::size_t c = 0; c < out.size(); ++c) out[c] = memory_.data() + c * kBlock;
   std::vector<double> means(columns.size()), squares(means), variances(means);

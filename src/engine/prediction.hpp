@@ -11,10 +11,12 @@ namespace mckean {
 class Prediction {
  public:
   explicit Prediction(const Model&);
+  // Of some of its components; the model's graph may grow.
+  Prediction(const Model&, const std::vector<Expr>& x, std::span<const ObservedColumn>);
 
  private:
   friend class PredictionFrame;
-  const Model& model_;
+  std::size_t dimension_;
   std::vector<std::size_t> columns_;  // those with moments
   Program program_;                   // columns: x | uniforms: t | outputs: mean and variance of each
 };

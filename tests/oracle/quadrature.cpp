@@ -178,6 +178,53 @@ double log_likelihood(const ScalarModel& model, const mckean::Data& data, int le
   return log_likelihood(model, model, data, level, accuracy);
 }
 
+double log_likelihood(std::span<const ScalarModel> components, const mckean::Data& data, int level, Accuracy accuracy) {
+  const Grid grid = make_grid(data, level);
+  std::vector<double> m;  // of all laws, at the beginning of a step
+  std::vector<ScalarModel> given(components.begin(), components.end());
+  std::vector<Density> laws;
+  std::vector<Path> paths;
+  double sum = 0;
+  for (std::size_t j = 0; j < given.size(); ++j) {
+    given[j].psi.clear();
+    given[j].drift = [&m, &component = components[j]](double x, std::span<const double>, double t) {
+      return component.drift(x, m, t);
+    };
+  }
+  const auto measure = [&] {
+    m.clear();
+    for (std::size_t j = 0; j < laws.size(); ++j)
+      for (const double moment : Drift(components[j], laws[j]).moments()) m.push_back(moment);
+  };
+  // The grid of the start is as fine as the first step needs, whose drift reads moments: those of points.
+  for (const auto& c : components) laws.push_back({c.x0, 1, {1.0}});
+  measure();
+  for (std::size_t j = 0; j < given.size(); ++j) {
+    laws[j] = start(given[j], accuracy, before(grid));
+    for (std::size_t s = 0; s < data.series.size(); ++s) {
+      Step step = before(grid);
+      step.y = observation(data, grid, s, j, 0);
+      paths.push_back({s, j, start(given[j], accuracy, step)});
+      if (step.y != nullptr) sum += weigh(paths.back().filter, given[j], *step.y, accuracy.cut);
+    }
+  }
+  for (std::size_t k = 0; k < grid.dt.size(); ++k) {
+    measure();
+    for (auto& [s, j, filter] : paths) {
+      Step step = step_at(grid, k);
+      step.y = observation(data, grid, s, j, k + 1);
+      Drift drift(given[j], laws[j]);
+      filter = move(filter, given[j], drift, step, accuracy);
+      if (step.y != nullptr) sum += weigh(filter, given[j], *step.y, accuracy.cut);
+    }
+    for (std::size_t j = 0; j < laws.size(); ++j) {
+      Drift drift(given[j], laws[j]);
+      laws[j] = move(laws[j], given[j], drift, step_at(grid, k), accuracy);
+    }
+  }
+  return sum;
+}
+
 std::vector<std::vector<double>> law_moments(const ScalarModel& model, const Grid& grid, Accuracy accuracy) {
   Density mu = start(model, accuracy, before(grid));
   std::vector<std::vector<double>> moments = {Drift(model, mu).moments()};

@@ -37,6 +37,11 @@ double log_likelihood(const ScalarModel& model, const mckean::Data& data, int le
 double log_likelihood(const ScalarModel& model, const ScalarModel& law, const mckean::Data& data, int level,
                       Accuracy accuracy = {});
 
+// Components that meet only through the moments of their laws, each by itself even where several are equal: m has those
+// of the first component, then those of the second, ... Column j of every series observes component j.
+double log_likelihood(std::span<const ScalarModel> components, const mckean::Data& data, int level,
+                      Accuracy accuracy = {});
+
 // moments[k][r] = E psi_r(X) at grid point k.
 std::vector<std::vector<double>> law_moments(const ScalarModel& model, const Grid& grid, Accuracy accuracy = {});
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "engine/differentiator.hpp"
@@ -13,6 +14,18 @@ using Eigen::Index;
 namespace {
 
 constexpr unsigned kLaw = Kind::uniform;  // symbols of m and P
+
+// Derivatives of an expression in symbols, of which large states have many and an expression few.
+class Slopes {
+ public:
+  explicit Slopes(Expr e) : e_(e), nodes_(reachable(std::span(&e, 1))) {}
+  bool reads(Expr symbol) const { return std::ranges::binary_search(nodes_, symbol.id(), {}, &Expr::id); }
+  Expr in(Expr symbol) const { return reads(symbol) ? differentiate(e_, symbol) : e_.graph().number(0); }
+
+ private:
+  Expr e_;
+  std::vector<Expr> nodes_;  // by number
+};
 
 // The formulas of a model with averages over a normal law written out.
 class Linearised {
@@ -30,16 +43,18 @@ class Linearised {
     if (!problem_.empty()) return problem_;
     const auto& components = model_.components();
     for (std::size_t i = 0; i < components.size(); ++i) {
+      const Slopes slopes(drift[i]);
       for (const auto& other : components)
-        if (differentiate(drift[i], other.symbol).has(Kind::state))
+        if (slopes.in(other.symbol).has(Kind::state))
           return fmt::format("the drift of '{}' is not linear in the state", components[i].name);
       for (const Expr s : components[i].diffusion)
         if (s.has(Kind::state)) return fmt::format("the noise of '{}' depends on the state", components[i].name);
     }
     for (const auto& y : model_.observed()) {
       if (y.distribution != Distribution::normal) return fmt::format("observation '{}' is not normal", y.name);
+      const Slopes slopes(y.arguments[0]);
       for (const auto& c : components)
-        if (differentiate(y.arguments[0], c.symbol).has(Kind::state))
+        if (slopes.in(c.symbol).has(Kind::state))
           return fmt::format("the mean of observation '{}' is not linear in the state", y.name);
       if (y.arguments[1].has(Kind::state))
         return fmt::format("the noise of observation '{}' depends on the state", y.name);
@@ -62,15 +77,17 @@ class Linearised {
     Substitution at_mean;
     for (std::size_t i = 0; i < d; ++i) at_mean.emplace(other(model_.components()[i].symbol).id(), mean[i]);
     Expr out = substitute(interaction.kernel, at_mean);
-    for (std::size_t i = 0; i < d; ++i)
+    const Slopes first(interaction.kernel);
+    for (std::size_t i = 0; i < d; ++i) {
+      const Slopes slopes(first.in(other(model_.components()[i].symbol)));
       for (std::size_t j = 0; j < d; ++j) {
-        const Expr second = differentiate(differentiate(interaction.kernel, other(model_.components()[i].symbol)),
-                                          other(model_.components()[j].symbol));
+        const Expr second = slopes.in(other(model_.components()[j].symbol));
         if (second.has(Kind::other_state))
           problem_ =
               fmt::format("interaction '{}' is of more than second degree in the other particle", interaction.name);
         out = out + 0.5 * (second * covariance[i * d + j]);
       }
+    }
     averages_.emplace(interaction.symbol.id(), out);
   }
 
@@ -95,11 +112,11 @@ LinearFormulas::LinearFormulas(const Model& of, bool derivatives)
   const auto& components = model.components();
   const std::size_t d = components.size();
   for (std::size_t i = 0; i < d; ++i) {
+    const Slopes slopes(linear.drift[i]);
     for (std::size_t j = 0; j < d; ++j)
-      constant_ = constant_ && !differentiate(linear.drift[i], linear.mean[j]).has(kLaw) &&
-                  !differentiate(linear.drift[i], components[j].symbol).has(kLaw);
+      constant_ = constant_ && !slopes.in(linear.mean[j]).has(kLaw) && !slopes.in(components[j].symbol).has(kLaw);
     for (const Expr p : linear.covariance) {
-      const bool reads = !differentiate(linear.drift[i], p).is_number(0);
+      const bool reads = !slopes.in(p).is_number(0);
       covariance_ = covariance_ || reads, constant_ = constant_ && !reads;
     }
     constant_ = constant_ && !linear.drift[i].has(Kind::time);
@@ -125,9 +142,10 @@ LinearFormulas::LinearFormulas(const Model& of, bool derivatives)
   Substitution no_law;
   for (const Expr m : linear.mean) no_law.emplace(m.id(), model.graph().number(0));
   for (std::size_t i = 0; i < d; ++i) {
+    const Slopes slopes(linear.drift[i]);
     for (std::size_t j = 0; j < d; ++j) {
-      place(Part::drift, i, j, differentiate(linear.drift[i], components[j].symbol));
-      if (constant_) place(Part::pull, i, j, differentiate(linear.drift[i], linear.mean[j]));
+      place(Part::drift, i, j, slopes.in(components[j].symbol));
+      if (constant_) place(Part::pull, i, j, slopes.in(linear.mean[j]));
       Expr q = model.graph().number(0);
       for (std::size_t s = 0; s < model.noise_sources(); ++s)
         q = q + components[i].diffusion[s] * components[j].diffusion[s];
@@ -138,7 +156,8 @@ LinearFormulas::LinearFormulas(const Model& of, bool derivatives)
   }
   for (std::size_t k = 0; k < model.observed().size(); ++k) {
     const auto& y = model.observed()[k];
-    for (std::size_t j = 0; j < d; ++j) place(Part::observe, k, j, differentiate(y.arguments[0], components[j].symbol));
+    const Slopes slopes(y.arguments[0]);
+    for (std::size_t j = 0; j < d; ++j) place(Part::observe, k, j, slopes.in(components[j].symbol));
     place(Part::offset, k, 0, linear.at_origin(y.arguments[0]));
     place(Part::variance, k, 0, y.arguments[1] * y.arguments[1]);
   }

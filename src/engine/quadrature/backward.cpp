@@ -46,7 +46,7 @@ double quantile(const GridDensity& density, const std::vector<double>& m, double
   if (m.size() < 2) return density.x[0][0];
   double lo = std::max(0.0, static_cast<double>(j) - 1), hi = std::min(static_cast<double>(m.size() - 1), lo + 3);
   double below = distribution(m, lo) - p, above = distribution(m, hi) - p;
-  for (int i = 0; i < 12 && hi - lo > 1e-7; ++i) {  // the Illinois variant of regula falsi
+  for (int i = 0; i < 40 && hi - lo > 1e-7; ++i) {  // the Illinois variant of regula falsi
     const double u = below < 0 && above > 0 ? (lo * above - hi * below) / (above - below) : 0.5 * (lo + hi);
     const double here = distribution(m, u) - p;
     if (here < 0)
@@ -61,9 +61,7 @@ double quantile(const GridDensity& density, const std::vector<double>& m, double
 }
 }  // namespace
 
-Backward::Backward(const Formulas& formulas, double cut) : bell_(formulas.bell), cut_(cut), out_(3, kBlock) {
-  bell_.set_fixed({});
-}
+Backward::Backward(const Program& bell, double cut) : bell_(bell), cut_(cut), out_(3, kBlock) { bell_.set_fixed({}); }
 
 template <class F>
 void Backward::each_target(const Body& from, std::size_t i, const GridDensity& to, F&& f) {

@@ -8,7 +8,7 @@ namespace mckean {
 
 class Backward {
  public:
-  Backward(const Formulas&, double cut);  // Gaussians end after so many standard deviations
+  Backward(const Program& bell, double cut);  // Gaussians end after so many standard deviations
 
   // p(x_k | all observations) on the filter's grid at k, from that at k + 1, q:
   //   p_i = mass_i Σ_j K_ij q_j / Σ_i mass_i K_ij,   K_ij the Euler step from point i of grid k to point j of grid k

@@ -16,9 +16,9 @@ struct Convolution::Transform {
   Eigen::FFT<double> fft;
 };
 
-Convolution::Convolution(const Formulas& formulas, std::span<const double> theta)
-    : kernels_(formulas.field.pairwise.size()),
-      parameters_(formulas.dynamic),
+Convolution::Convolution(const PairFormulas& formulas, std::size_t parameters, std::span<const double> theta)
+    : kernels_(formulas.kernels),
+      parameters_(parameters),
       zero_(formulas.difference_is_zero),
       frame_(*formulas.difference),
       transform_(std::make_unique<Transform>()),
@@ -32,7 +32,8 @@ Convolution::~Convolution() = default;
 bool Convolution::serves(const GridDensity& density, const GridDensity& law) {
   if (static_cast<double>(density.points) * static_cast<double>(law.points) < kLeastPairs) return false;
   const double q = fraction(density, law);
-  return density.jacobian.count() == 0 && q >= 1 && std::abs(q * density.step - law.step) < 1e-13 * law.step;
+  return density.jacobian.count() == 0 && law.jacobian.count() == 0 && q >= 1 &&
+         std::abs(q * density.step - law.step) < 1e-13 * law.step;
 }
 
 void Convolution::read_law(const GridDensity& law, std::size_t length) {

@@ -11,11 +11,11 @@
 namespace mckean {
 
 // Σ_j K(x_i − x_j) mass_j at the points of a grid whose step is a whole fraction 1/q of the law's, with derivatives:
-// the sums of Formulas::pair, up to rounding. The q shifted lattices of the points are convolved one by one.
+// the sums of PairFormulas::pair, up to rounding. The q shifted lattices of the points are convolved one by one.
 // Cost: q (n/q + N) log(n/q + N) for n points and N of the law, for each entry of the jets.
 class Convolution {
  public:
-  Convolution(const Formulas&, std::span<const double> theta);  // that has `difference`
+  Convolution(const PairFormulas&, std::size_t parameters, std::span<const double> theta);  // that have `difference`
   Convolution(Convolution&&) noexcept;
   ~Convolution();
 

@@ -15,21 +15,36 @@ struct Fields {
   Columns sd;    // one column
 };
 
+using LawDensities = std::span<const GridDensity* const>;  // by kind; null where nothing is averaged over its law
+
+// For densities of one kind of block.
 class FieldReader {
  public:
-  FieldReader(const Formulas&, std::span<const double> theta);
+  FieldReader(const Formulas&, std::size_t kind, std::span<const double> theta);
 
-  std::vector<double> moments(const GridDensity& law, double t);  // their jets
-  // Given the law and its moments. Cost: points, and that of pairwise interactions.
-  Fields fields(const GridDensity&, const GridDensity& law, std::span<const double> moments, const StepTime&);
+  // Averages over its law, in their places among the jets of all moments.
+  void measure(const GridDensity& law, double t, std::span<double> moments);
+  // The step that the next ones are about.
+  void set_step(std::span<const double> moments, const StepTime&);
+  // Cost: points, and that of pairwise interactions.
+  Fields fields(const GridDensity&, LawDensities);
   // Values of a pairwise kernel, or what costs as much.
-  double pairs(const GridDensity&, const GridDensity& law) const;
+  double pairs(const GridDensity&, LawDensities) const;
 
  private:
-  Columns pairwise(const GridDensity&, const GridDensity& law, double t);
+  struct Pair {
+    const PairFormulas& formulas;
+    Frame frame;
+    std::optional<Convolution> convolution;
+    bool convolves(const GridDensity&, const GridDensity& law) const;
+    Columns averages(const GridDensity&, const GridDensity& law, double t);
+  };
 
-  const Formulas& formulas_;
-  Frame step_, measure_, pair_;
-  std::optional<Convolution> convolution_;
+  const Formulas& all_;
+  const KindFormulas& formulas_;
+  Frame step_, measure_;
+  double t_ = 0;
+  std::vector<double> uniforms_;
+  std::vector<Pair> pairs_;
 };
 }  // namespace mckean

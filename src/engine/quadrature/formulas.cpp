@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "engine/differentiator.hpp"
+#include "step/step.hpp"
 
 namespace mckean {
 namespace {
@@ -39,9 +40,18 @@ std::optional<std::vector<Expr>> of_difference(const std::vector<Expr>& kernels,
   return out;
 }
 
+// σ of one component: the root of Σ σ_s² over the sources of noise.
+Expr noise_of(const BlockKind& kind) {
+  const std::vector<Expr>& row = kind.diffusion[0];
+  if (row.size() == 1) return abs(row[0]);
+  std::vector<Expr> squares;
+  for (const Expr s : row) squares.push_back(s * s);
+  return sqrt(sum_of(row[0].graph(), squares));
+}
+
 // s(x) at t = 0; 1 where it does not depend on x.
-Expr scale_of(const Model& model, Expr sigma) {
-  const Expr at_start = abs(substitute(sigma, {{model.time().id(), model.graph().number(0)}}));
+Expr scale_of(const Model& model, const BlockKind& kind) {
+  const Expr at_start = substitute(noise_of(kind), {{model.time().id(), model.graph().number(0)}});
   return at_start.has(Kind::state) ? at_start : model.graph().number(1);
 }
 
@@ -58,51 +68,119 @@ std::vector<Expr> times(Expr factor, std::vector<Expr> list) {
   for (Expr& e : list) e = factor * e;
   return list;
 }
+
+bool reads(const BlockKind& kind, Expr symbol) {
+  const auto nodes = reachable(kind.drift);
+  return std::ranges::find(nodes, symbol) != nodes.end();
+}
+
+// Writes the programs of each kind.
+class Writer {
+ public:
+  Writer(Formulas& out)
+      : out_(out),
+        model_(out.blocks.model),
+        graph_(model_.graph()),
+        law_(model_, out.order, out.dynamic),
+        observation_(model_, out.order, out.order.size()),
+        time_(model_),
+        mass_(graph_.symbol({Kind::column, "mass", 0})),
+        masses_(law_.moving({mass_}, Kind::column, "mass_jet")) {
+    std::vector<Expr> numbers;
+    for (const KindAverage& m : out_.blocks.moments) numbers.push_back(m.symbol);
+    inputs_ = law_.moving(numbers, Kind::uniform, "moment_jet");
+    for (const KindAverage& p : out_.blocks.pairwise) {
+      const std::string name = to_text(p.symbol) + "_jet";
+      xi_.push_back(law_.moving({p.symbol}, Kind::column, name.c_str()));
+    }
+  }
+
+  KindFormulas kind(std::size_t k) {
+    const BlockKind& kind = out_.blocks.kinds[k];
+    const Expr x = kind.x[0], t = time_.t;
+    KindFormulas out{kind.start[0], kind.start_sd[0], {}, {}, {}, {}, {}, false};
+    std::vector<Expr> xi_jets;
+    for (std::size_t over = 0; over < out_.blocks.kinds.size(); ++over) pair(k, over, out, xi_jets);
+    out.step = Program({model_.parameter_symbols(),
+                        join({t, time_.flow, time_.root}, inputs_),
+                        join({x}, xi_jets),
+                        join(law_.jets({x + time_.flow * kind.drift[0]}), std::vector{noise_of(kind) * time_.root}),
+                        {}});
+    const Expr s = scale_of(model_, kind);
+    if (s.has(Kind::state)) out.scale.emplace(ProgramSpec{{}, {}, {x}, {s, differentiate(s, x)}, {}});
+    std::vector<Expr> moments;
+    for (std::size_t m = 0; m < out_.blocks.moments.size(); ++m)
+      if (out_.blocks.moments[m].kind == k) {
+        out.moments.push_back(m);
+        moments.push_back(out_.blocks.moments[m].of);
+      }
+    out.measure = Program({model_.parameter_symbols(), {t}, join({x}, masses_), {}, law_.jets(times(mass_, moments))});
+    out.read = !moments.empty() ||
+               std::ranges::any_of(out_.blocks.pairwise, [&](const KindAverage& p) { return p.kind == k; });
+    return out;
+  }
+
+  std::vector<Program> observe(const BlockView& view) const {
+    const BlockKind& kind = out_.blocks.kinds[view.kind];
+    const Expr x = kind.x[0], s = scale_of(model_, kind);
+    std::vector<Program> out;
+    for (const ObservedColumn& y : view.columns) {
+      const Expr curvature = s * differentiate(s * differentiate(y.log_density, x), x);
+      out.emplace_back(ProgramSpec{model_.parameter_symbols(),
+                                   {time_.t, y.symbol},
+                                   {x},
+                                   join(observation_.jets({y.log_density}), std::vector{curvature}),
+                                   {}});
+    }
+    return out;
+  }
+
+ private:
+  // What kind k reads of pairwise averages over another, whose jets follow those before it.
+  void pair(std::size_t k, std::size_t over, KindFormulas& to, std::vector<Expr>& xi_jets) {
+    const Expr x = out_.blocks.kinds[k].x[0], t = time_.t;
+    std::vector<Expr> kernels;
+    std::vector<std::size_t> read;
+    for (std::size_t p = 0; p < xi_.size(); ++p) {
+      const KindAverage& average = out_.blocks.pairwise[p];
+      if (average.kind != over || !reads(out_.blocks.kinds[k], average.symbol)) continue;
+      read.push_back(p);
+      kernels.push_back(average.of);
+    }
+    if (kernels.empty()) return;
+    for (std::size_t entry = 0; entry < jet_size(out_.dynamic); ++entry)
+      for (const std::size_t p : read) xi_jets.push_back(xi_[p][entry]);
+    PairFormulas& out = to.pairs.emplace_back();
+    out.over = over, out.kernels = kernels.size();
+    const std::vector<Expr>& theta = model_.parameter_symbols();
+    const Expr d = graph_.symbol({Kind::column, "difference", 0});
+    if (const auto differences = of_difference(kernels, x, d)) {
+      const auto jets = law_.jets(*differences);
+      for (const Expr e : jets) out.difference_is_zero.push_back(e.is_number(0));
+      out.difference.emplace(ProgramSpec{theta, {t}, {d}, jets, {}});
+    }
+    out.pair = Program({theta, {t, x}, join({other(x)}, masses_), {}, law_.jets(times(mass_, kernels))});
+  }
+
+  Formulas& out_;
+  const Model& model_;
+  Graph& graph_;
+  Differentiator law_, observation_;
+  StepSymbols time_;
+  Expr mass_;
+  std::vector<Expr> masses_, inputs_;  // jets
+  std::vector<std::vector<Expr>> xi_;  // of each pairwise average
+};
 }  // namespace
 
-Formulas::Formulas(const Model& of, bool derivatives) : model(of.copy()), field(model, 0) {
-  assert(model.dimension() == 1);
+Formulas::Formulas(const Model& model, bool derivatives) : blocks(model) {
   if (derivatives) order = dynamic_first(model, dynamic);
-  Graph& graph = model.graph();
-  const auto& theta = model.parameter_symbols();
-  const Component& state = model.components()[0];
-  const StepSymbols time(model);
-  const Expr x = state.symbol, t = time.t;
-  const Expr mass = graph.symbol({Kind::column, "mass", 0});
-  std::vector<Expr> xi, kernels;
-  for (const auto& p : field.pairwise) xi.push_back(p.column), kernels.push_back(p.kernel);
-
-  Differentiator law(model, order, dynamic);
-  const auto inputs = law.moving(field.inputs, Kind::uniform, "m_jet");
-  const auto xi_jets = law.moving(xi, Kind::column, "xi_jet");
-  const auto masses = law.moving({mass}, Kind::column, "mass_jet");
-
-  const Step euler = euler_step(model, field);
-  const Expr mean = x + time.flow * euler.rate[0];
-  step = Program({theta,
-                  join({t, time.flow, time.root}, inputs),
-                  join({x}, xi_jets),
-                  join(law.jets({mean}), std::vector{abs(euler.sigma[0][0]) * time.root}),
-                  {}});
-  const Expr s = scale_of(model, euler.sigma[0][0]);
-  if (s.has(Kind::state)) scale.emplace(ProgramSpec{{}, {}, {x}, {s, differentiate(s, x)}, {}});
-  bell = bell_program(model);
-  measure = Program({theta, {t}, join({x}, masses), {}, law.jets(times(mass, field.moments))});
-  if (!kernels.empty()) {
-    const Expr d = graph.symbol({Kind::column, "difference", 0});
-    if (const auto differences = of_difference(kernels, x, d)) {
-      const auto jets = law.jets(*differences);
-      for (const Expr e : jets) difference_is_zero.push_back(e.is_number(0));
-      difference.emplace(ProgramSpec{theta, {t}, {d}, jets, {}});
-    }
-    pair.emplace(ProgramSpec{theta, {t, x}, join({other(x)}, masses), {}, law.jets(times(mass, kernels))});
+  bell = bell_program(blocks.model);
+  Writer writer(*this);
+  for (std::size_t k = 0; k < blocks.kinds.size(); ++k) {
+    assert(blocks.kinds[k].x.size() == 1);
+    kinds.push_back(writer.kind(k));
   }
-
-  const Differentiator observation(model, order, order.size());
-  for (const auto& y : model.observed()) {
-    const Expr curvature = s * differentiate(s * differentiate(y.log_density, x), x);
-    observe.emplace_back(
-        ProgramSpec{theta, {t, y.symbol}, {x}, join(observation.jets({y.log_density}), std::vector{curvature}), {}});
-  }
+  for (const BlockView& view : blocks.views) observe.push_back(writer.observe(view));
 }
 }  // namespace mckean

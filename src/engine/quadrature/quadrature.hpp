@@ -1,46 +1,22 @@
-// The exact likelihood of a model with a one-dimensional state at an Euler level, with N = M = ∞: law and filters are
-// densities on grids, moved by the Gaussian kernel of the Euler step. Deterministic, and accurate to about 1e-10.
+// The exact likelihood of a model whose blocks have one component each, at an Euler level, with N = M = ∞: laws and
+// filters are densities on grids, moved by the Gaussian kernel of the Euler step. Deterministic, and accurate to about
+// 1e-10.
 #pragma once
 
-#include <Eigen/Core>
-#include <cstdint>
 #include <memory>
-#include <optional>
-#include <span>
-#include <stop_token>
 
+#include "engine/quadrature/quadrature_value.hpp"
 #include "engine/quadrature/transport.hpp"
 #include "mckean/engine.hpp"
-#include "mckean/error.hpp"
-#include "mckean/problem.hpp"
 
 namespace mckean {
-
-struct QuadratureValue {
-  double loglik = 0;
-  Eigen::VectorXd gradient;  // in θ; empty where only the value was asked for
-  Eigen::MatrixXd hessian;
-  std::uint64_t grid_steps = 0;           // Euler moves of one point of a grid
-  double pairs = 0;                       // values of a pairwise kernel
-  std::vector<double> prediction_errors;  // where asked for, as Evaluation has them
-};
-
-// The densities would need too large a grid, or too many moves.
-struct TooMuchWork : NumericalError {
-  using NumericalError::NumericalError;
-};
-
-// Euler's steps are so long that they pass a zero of the noise.
-struct StepsTooLong : NumericalError {
-  using NumericalError::NumericalError;
-};
 
 // A pure function of θ; one object serves many threads.
 class Quadrature {
  public:
   enum class Order { value, second };  // derivatives wanted: none, or first and second
 
-  // Of a state of one component, with noise.
+  // Of a state in blocks of one component each, with noise.
   Quadrature(const Problem&, int level, Accuracy = {});
 
   // The same problem otherwise; evaluations throw Stopped soon after a stop is requested.

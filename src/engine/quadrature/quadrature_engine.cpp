@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "mckean/error.hpp"
+#include "problem/blocks.hpp"
 
 namespace mckean {
 namespace {
@@ -48,17 +49,38 @@ std::string kink_of(const Model& model) {
   }
   return "";
 }
+
+constexpr std::size_t kMostNames = 4;
+
+// "'x', 'v' and 3 more"
+std::string names(const Model& model, const Block& block) {
+  const std::size_t all = block.components.size(), shown = all <= kMostNames ? all : kMostNames - 1;
+  std::string out;
+  for (std::size_t k = 0; k < shown; ++k)
+    out += fmt::format("{}'{}'",
+                       k == 0         ? ""
+                       : k + 1 == all ? " and "
+                                      : ", ",
+                       model.components()[block.components[k]].name);
+  return shown == all ? out : fmt::format("{} and {} more", out, all - shown);
+}
 }  // namespace
 
 std::optional<std::string> QuadratureEngine::refuses(const Problem& problem) {
   const Model& model = problem.model();
-  if (model.dimension() != 1)
+  const Blocks blocks(model);
+  if (const Block& largest = blocks.largest(); largest.components.size() > 1)
     return fmt::format(
-        "model '{}' has a state of {} components; densities on a grid need a state of one. Components that are "
-        "exchangeable and observed one by one can be written as a one-dimensional model with several series",
-        model.name(), model.dimension());
-  if (!model.components()[0].noisy)
-    return fmt::format("model '{}' has a state without noise; its law has no density", model.name());
+        "model '{}': {} meet in a drift, a noise or an observation; densities on a grid need components that meet only "
+        "through averages over the law",
+        model.name(), names(model, largest));
+  for (const auto& c : model.components())
+    if (!c.noisy) return fmt::format("model '{}': '{}' has no noise; its law has no density", model.name(), c.name);
+  if (!blocks.joint.empty())
+    return fmt::format(
+        "model '{}': the interaction '{}' is an average over several components that is no sum of products of averages "
+        "over each",
+        model.name(), blocks.joint);
   if (const std::string where = kink_of(model); !where.empty())
     return fmt::format("model '{}': {} is not a smooth function of the state, which densities on a grid do not resolve",
                        model.name(), where);

@@ -16,27 +16,33 @@ std::size_t targets(double cut, double sd, double step) {
   return (static_cast<std::size_t>(2 * cut * sd / step) + 1 + kStride) / kStride * kStride;
 }
 
-using Eight [[gnu::vector_size(64), gnu::aligned(8)]] = double;  // at any address
+// At any address. Vectors of 512 bits are taken apart through memory where there are no such registers.
+using Four [[gnu::vector_size(32), gnu::aligned(8)]] = double;
+constexpr std::size_t kFour = 4;
 
 // w_j = exp(−z_j²/2), z_j = z + jη, eight at a time without an exponential for each: w_{j+8} = w_j r_j,
 // r_{j+8} = r_j e^{−64η²} with r_j = exp(−8η z_j − 32η²). What depends on η alone is kept for the next point.
 class Gaussian {
  public:
-  Eight w, ratio, z;  // of the eight targets that it has come to
+  struct Half {
+    Four w, ratio, z;  // of four of the eight targets that it has come to
+  };
+  Half low, high;
 
   [[gnu::always_inline]] void begin(double scale, double first, double eta) {
     if (eta != eta_) prepare(eta);
     const double power = scale * std::exp(-0.5 * first * first), tilt = std::exp(-eta * first);
     const double t2 = tilt * tilt, t3 = t2 * tilt, t4 = t2 * t2;
-    const Eight powers{1, tilt, t2, t3, t4, t4 * tilt, t4 * t2, t4 * t3};
-    w = power * (powers * bell_);
-    ratio = (t4 * t4) * ratio_;
-    z = first + steps_;
+    const Four powers{1, tilt, t2, t3}, more{t4, t4 * tilt, t4 * t2, t4 * t3};
+    low = {power * (powers * low_.w), (t4 * t4) * low_.ratio, first + low_.z};
+    high = {power * (more * high_.w), (t4 * t4) * high_.ratio, first + high_.z};
   }
   [[gnu::always_inline]] void advance() {
-    w = w * ratio;
-    ratio = ratio * shrink_;
-    z = z + kStride * eta_;
+    for (Half* h : {&low, &high}) {
+      h->w = h->w * h->ratio;
+      h->ratio = h->ratio * shrink_;
+      h->z = h->z + kStride * eta_;
+    }
   }
 
  private:
@@ -45,23 +51,24 @@ class Gaussian {
     shrink_ = std::exp(-64 * eta * eta);
     for (std::size_t k = 0; k < kStride; ++k) {
       const double kk = static_cast<double>(k);
-      steps_[k] = kk * eta;
-      bell_[k] = std::exp(-0.5 * kk * kk * eta * eta);
-      ratio_[k] = std::exp(-(8 * kk + 32) * eta * eta);
+      Half& half = k < kFour ? low_ : high_;
+      half.z[k % kFour] = kk * eta;
+      half.w[k % kFour] = std::exp(-0.5 * kk * kk * eta * eta);
+      half.ratio[k % kFour] = std::exp(-(8 * kk + 32) * eta * eta);
     }
   }
 
   double eta_ = -1, shrink_ = 0;
-  Eight steps_{}, bell_{}, ratio_{};
+  Half low_{}, high_{};  // of a point on the grid
 };
 
 // The entries of a jet by the degree of their polynomials in z.
 class Entries {
  public:
-  Entries(const JetPoint& point, std::size_t parameters) {
+  Entries(const JetPoint& point, GridDensity& to) {
     for (const Degree degree : {Degree::zero, Degree::one, Degree::two}) {
-      for_each_entry(parameters, [&](std::size_t a, std::size_t b) {
-        if (point.degree(a, b) == degree) all_.push_back({a, b, {}});
+      for_each_entry(to.parameters, [&](std::size_t a, std::size_t b) {
+        if (point.degree(a, b) == degree) all_.push_back({a, b, {}, to.mass[jet_index(a, b)]});
       });
       end_[static_cast<std::size_t>(degree)] = all_.size();
     }
@@ -71,22 +78,21 @@ class Entries {
     for (Entry& e : all_) e.p = point.polynomial(e.a, e.b, i, inverse_sd);
   }
 
-  [[gnu::always_inline]] void add(const Gaussian& g, GridDensity& to, std::size_t first) const {
-    const auto out = [&](const Entry& e) -> Eight& {
-      return *reinterpret_cast<Eight*>(to.mass[jet_index(e.a, e.b)] + first);
-    };
-    std::size_t k = 0;
-    for (; k < end_[0]; ++k) out(all_[k]) += all_[k].p.A * g.w;
-    if (k == all_.size()) return;
-    const Eight w1 = g.w * g.z, w2 = g.w * (g.z * g.z - 1);
-    for (; k < end_[1]; ++k) out(all_[k]) += all_[k].p.A * g.w + all_[k].p.B * w1;
-    for (; k < end_[2]; ++k) out(all_[k]) += all_[k].p.A * g.w + (all_[k].p.B * w1 + all_[k].p.C * w2);
+  [[gnu::always_inline]] void add(const Gaussian::Half& g, std::size_t first) const {
+    const auto out = [&](const Entry* e) -> Four& { return *reinterpret_cast<Four*>(e->out + first); };
+    const Entry *e = all_.data(), *const begin = e;
+    for (; e < begin + end_[0]; ++e) out(e) += e->p.A * g.w;
+    if (end_[2] == end_[0]) return;
+    const Four w1 = g.w * g.z, w2 = g.w * (g.z * g.z - 1);
+    for (; e < begin + end_[1]; ++e) out(e) += e->p.A * g.w + e->p.B * w1;
+    for (; e < begin + end_[2]; ++e) out(e) += e->p.A * g.w + (e->p.B * w1 + e->p.C * w2);
   }
 
  private:
   struct Entry {
     std::size_t a, b;
     Polynomial p;
+    double* out;
   };
   std::vector<Entry> all_;
   std::array<std::size_t, 3> end_{};
@@ -97,7 +103,7 @@ class Entries {
   const double* sd = fields.sd[0];
   Gaussian gaussian;
   const JetPoint point(from, fields);
-  Entries entries(point, from.parameters);
+  Entries entries(point, to);
   for (std::size_t i = 0; i < from.points; ++i) {
     const double mean = fields.mean[0][i], inverse_sd = 1 / sd[i], eta = to.step * inverse_sd;
     const auto first = static_cast<std::size_t>(std::ceil((mean - cut * sd[i] - to.lo) / to.step));
@@ -106,7 +112,10 @@ class Entries {
     // A Gaussian that falls between the points, which only a negligible one does, must not grow where it hits one.
     gaussian.begin(std::min(1.0, eta * (std::numbers::inv_sqrtpi / std::numbers::sqrt2)),
                    (to.lo + static_cast<double>(first) * to.step - mean) * inverse_sd, eta);
-    for (std::size_t j = first; j < end; j += kStride, gaussian.advance()) entries.add(gaussian, to, j);
+    for (std::size_t j = first; j < end; j += kStride, gaussian.advance()) {
+      entries.add(gaussian.low, j);
+      entries.add(gaussian.high, j + kFour);
+    }
   }
 }
 

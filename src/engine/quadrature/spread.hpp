@@ -26,6 +26,7 @@ Reach reach(const GridDensity& from, const Fields& fields, double cut, double st
 // The same where z is not x; a grid ends where the noise vanishes. Throws NoiseVanishes where that loses mass.
 Reach mapped_reach(const GridDensity& from, const Fields& fields, double cut, double step, Coordinate&);
 struct NoiseVanishes {
-  double at, share;  // x, and the share of the mass that a step takes beyond it
+  double at, share;      // x, and the share of the mass that a step takes beyond it
+  std::size_t kind = 0;  // of the block
 };
 }  // namespace mckean

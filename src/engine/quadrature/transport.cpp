@@ -54,35 +54,25 @@ double kernel_sharpness(const Body& body, std::size_t i) {
 
 double Accuracy::least() const { return std::exp(-0.5 * cut * cut); }
 
-Transport::Transport(const Formulas& formulas, Accuracy accuracy) : accuracy_(accuracy) {
-  if (!formulas.scale) return;
-  coordinate_ = Coordinate(*formulas.scale, formulas.model.components()[0].start);
+Transport::Transport(const Formulas& formulas, std::size_t kind, Accuracy accuracy, std::uint64_t& grid_steps)
+    : accuracy_(accuracy),
+      kind_(kind),
+      start_(formulas.kinds[kind].start),
+      start_sd_(formulas.kinds[kind].start_sd),
+      grid_steps_(grid_steps) {
+  if (!formulas.kinds[kind].scale) return;
+  coordinate_ = Coordinate(*formulas.kinds[kind].scale, start_);
   bell_ = Frame(formulas.bell);
   bell_.set_fixed({});
 }
 
-void Transport::arrive(Body& body, const Arrival& arrival) const {
-  body.variance = arrival.next_variance;
-  if (arrival.observe) {
-    const Columns curvature = arrival.observe(body.density);
-    body.observation = largest(body.density, accuracy_.log_error, [&](std::size_t i) { return curvature[0][i]; });
-  }
-  body.density.trim(accuracy_.least());
-  if (!arrival.fields) return;
-  body.fields = arrival.fields(body.density);
-  body.kernel = largest(body.density, accuracy_.log_error, [&](std::size_t i) { return kernel_sharpness(body, i); });
-}
-
-Body Transport::start(double mean, double sd, std::size_t parameters, const Arrival& arrival) {
-  Body body{point(mean, parameters), std::nullopt};
-  if (sd == 0) {
-    arrive(body, arrival);
-    return body;
-  }
+Body Transport::origin(std::size_t parameters) {
+  Body body{point_mass(coordinate_, start_, parameters), std::nullopt};
+  if (start_sd_ == 0) return body;
   body.fields = Fields{Columns(1, 1), Columns(1, 1)};
-  body.fields->mean[0][0] = mean;
-  body.fields->sd[0][0] = sd;
-  return step(body, arrival);
+  body.fields->mean[0][0] = start_;
+  body.fields->sd[0][0] = start_sd_;
+  return body;
 }
 
 // The largest inverse variance, in z, of a Gaussian that the points move to.
@@ -107,24 +97,64 @@ GridDensity Transport::spread_onto(double lo, double h, std::size_t points, cons
   return to;
 }
 
-Body Transport::step(const Body& from, const Arrival& arrival) {
-  const double sharpness = arriving(from);
+Reach Transport::reach_from(const Body& from, double h) {
+  if (coordinate_.plain()) return reach(from.density, *from.fields, accuracy_.cut, h);
+  try {
+    return mapped_reach(from.density, *from.fields, accuracy_.cut, h, coordinate_);
+  } catch (NoiseVanishes& n) {
+    n.kind = kind_;
+    throw;
+  }
+}
+
+Transport::Move::Move(Transport& transport, const Body& from, const Arrival& arrival)
+    : transport_(transport), from_(from), arrival_(arrival) {
+  if (!from.fields) return;
+  sharpness_ = transport.arriving(from);
   // As sharp as last time, to begin with.
-  double next = arrival.observe ? from.observation : 0;
-  if (arrival.fields) next += from.kernel * std::max(1.0, from.variance / arrival.next_variance);
-  for (int attempt = 1;; ++attempt) {
-    double h = grid_step(sharpness + next, accuracy_);
-    if (arrival.lattice > 0) h = arrival.lattice / std::ceil(arrival.lattice / h);
-    const auto [lo, points, targets] = coordinate_.plain()
-                                           ? reach(from.density, *from.fields, accuracy_.cut, h)
-                                           : mapped_reach(from.density, *from.fields, accuracy_.cut, h, coordinate_);
-    if (!(points < kMostPoints) || !(targets < accuracy_.work)) throw GridTooLarge();
-    Body to{spread_onto(lo, h, static_cast<std::size_t>(points), from), std::nullopt};
-    to.observation = from.observation;
-    arrive(to, arrival);
-    const double found = to.kernel + (arrival.observe ? to.observation : 0);
-    if (sharpness + found <= 1.1 * (sharpness + next) || attempt == kMostAttempts) return to;
-    next = found;
+  if (arrival.observe) next_ = from.observation;
+  if (arrival.goes_on) next_ += from.kernel * std::max(1.0, from.variance / arrival.next_variance);
+}
+
+GridDensity Transport::Move::density() const {
+  Transport& t = transport_;
+  if (!from_.fields) return point_mass(t.coordinate_, t.start_, from_.density.parameters);
+  double h = grid_step(sharpness_ + next_, t.accuracy_);
+  if (arrival_.lattice > 0) h = arrival_.lattice / std::ceil(arrival_.lattice / h);
+  const auto [lo, points, targets] = t.reach_from(from_, h);
+  if (!(points < kMostPoints) || !(targets < t.accuracy_.work)) throw GridTooLarge();
+  return t.spread_onto(lo, h, static_cast<std::size_t>(points), from_);
+}
+
+Body Transport::Move::spread() {
+  const Accuracy& accuracy = transport_.accuracy_;
+  ++attempt_;
+  Body to{density(), std::nullopt};
+  to.observation = from_.observation;
+  to.variance = arrival_.next_variance;
+  if (arrival_.observe) {
+    const Columns curvature = arrival_.observe(to.density);
+    to.observation = largest(to.density, accuracy.log_error, [&](std::size_t i) { return curvature[0][i]; });
+  }
+  to.density.trim(accuracy.least());
+  return to;
+}
+
+bool Transport::Move::settles(Body& to) {
+  if (to.fields)
+    to.kernel =
+        largest(to.density, transport_.accuracy_.log_error, [&](std::size_t i) { return kernel_sharpness(to, i); });
+  const double found = to.kernel + (arrival_.observe ? to.observation : 0);
+  if (!from_.fields || sharpness_ + found <= 1.1 * (sharpness_ + next_) || attempt_ == kMostAttempts) return true;
+  next_ = found;
+  return false;
+}
+
+Body Transport::step(const Body& from, const Arrival& arrival, const std::function<Fields(GridDensity&)>& fields) {
+  for (Move move(*this, from, arrival);;) {
+    Body to = move.spread();
+    if (arrival.goes_on) to.fields = fields(to.density);
+    if (move.settles(to)) return to;
   }
 }
 }  // namespace mckean

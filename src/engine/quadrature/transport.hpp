@@ -16,6 +16,8 @@
 
 namespace mckean {
 
+inline constexpr double kWidestCut = 36;  // whose tails double precision still holds
+
 struct Accuracy {
   double resolution = 1;  // grid points, in units of the number that suffices
   double cut = 9;         // standard deviations after which Gaussians end
@@ -34,37 +36,57 @@ struct Body {
   double kernel = 0, observation = 0;
 };
 
-// What happens to a density where it arrives; empty functions: nothing.
+// What happens to a density where it arrives.
 struct Arrival {
-  double next_variance;
-  std::function<Columns(GridDensity&)> observe;  // returns −∂²log G/∂z² at every point
-  std::function<Fields(GridDensity&)> fields;
-  double lattice = 0;  // of which the grid's step must be a whole fraction; 0: any
+  double next_variance;                          // of the step from there, per σ²
+  bool goes_on;                                  // whether there is one
+  std::function<Columns(GridDensity&)> observe;  // returns −∂²log G/∂z² at every point; empty: nothing is observed
+  double lattice = 0;                            // of which the grid's step must be a whole fraction; 0: any
 };
 
 // A million points do not hold the density, or a step would take too much work.
 struct GridTooLarge {};
 
+// Of densities of one kind of block.
 class Transport {
  public:
-  Transport(const Formulas&, Accuracy);
+  // Counts moves of a grid point over a step in `grid_steps`, up to accuracy.total.
+  Transport(const Formulas&, std::size_t kind, Accuracy, std::uint64_t& grid_steps);
 
-  Body start(double mean, double sd, std::size_t parameters, const Arrival&);
-  // Throws GridTooLarge, NoiseVanishes.
-  Body step(const Body& from, const Arrival&);
+  // Where a density begins: a step from there leads to the start.
+  Body origin(std::size_t parameters);
+
+  // One step, onto finer and finer grids until one is fine enough. Throws GridTooLarge, NoiseVanishes.
+  class Move {
+   public:
+    Move(Transport&, const Body& from, const Arrival&);  // both outlive it
+    Body spread();                                       // observed, without fields
+    bool settles(Body&);                                 // once its fields are known; else it has to be spread again
+
+   private:
+    GridDensity density() const;
+
+    Transport& transport_;
+    const Body& from_;
+    const Arrival& arrival_;
+    double sharpness_ = 0, next_ = 0;  // inverse variances: of what arrives, of what is expected to multiply it
+    int attempt_ = 0;
+  };
+  // The same with the fields at the density where it arrives.
+  Body step(const Body& from, const Arrival&, const std::function<Fields(GridDensity&)>&);
 
   const Accuracy& accuracy() const { return accuracy_; }
-  GridDensity point(double at, std::size_t parameters) { return point_mass(coordinate_, at, parameters); }
-  std::uint64_t grid_steps() const { return grid_steps_; }  // moves of a grid point over a step
 
  private:
-  void arrive(Body&, const Arrival&) const;
   GridDensity spread_onto(double lo, double h, std::size_t points, const Body& from);
   double arriving(const Body& from);
+  Reach reach_from(const Body& from, double h);
 
   Accuracy accuracy_;
+  std::size_t kind_;
+  double start_, start_sd_;
   Coordinate coordinate_;
   Frame bell_;
-  std::uint64_t grid_steps_ = 0;
+  std::uint64_t& grid_steps_;
 };
 }  // namespace mckean

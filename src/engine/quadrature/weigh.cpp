@@ -75,44 +75,48 @@ double check_tails(const GridDensity& after, const std::vector<double>& before, 
 }
 }  // namespace
 
-Weigher::Weigher(const Model& model, const Formulas& formulas, std::span<const double> theta, double temper)
-    : model_(model), theta_(theta), temper_(temper) {
-  for (const Program& p : formulas.observe) frames_.emplace_back(p).set_fixed(theta);
+Weigher::Weigher(const Formulas& formulas, std::span<const double> theta, double temper)
+    : formulas_(formulas), theta_(theta), temper_(temper) {
+  for (const auto& columns : formulas.observe) {
+    frames_.emplace_back();
+    for (const Program& p : columns) frames_.back().emplace_back(p).set_fixed(theta);
+  }
 }
 
 // The jet of Σ log G over the observed columns, then its curvature.
-Columns Weigher::log_density(const GridDensity& density, double t, std::span<const double> values) {
+Columns Weigher::log_density(const GridDensity& density, const BlockRow& row) {
   const std::size_t width = density.mass.count() + 1;
   Columns sum(width, density.points), one(width, density.points);
   std::vector<double*> out;
   one.append_to(out);
-  for (std::size_t c = 0; c < values.size(); ++c) {
-    if (std::isnan(values[c])) continue;
-    frames_[c].set_uniforms(std::array{t, values[c]});
-    frames_[c].over(density.points, std::array{density.x[0]}, out);
+  for (std::size_t c = 0; c < row.values.size(); ++c) {
+    if (std::isnan(row.values[c])) continue;
+    Frame& frame = frames_[row.block.view][c];
+    frame.set_uniforms(std::array{row.t, row.values[c]});
+    frame.over(density.points, std::array{density.x[0]}, out);
     for (std::size_t k = 0; k < width; ++k)
       for (std::size_t i = 0; i < density.points; ++i) sum[k][i] += temper_ * one[k][i];
   }
   return sum;
 }
 
-void Weigher::fail(const GridDensity& density, std::span<const double> values, const std::string& where,
-                   const std::string& why) const {
+void Weigher::fail(const GridDensity& density, const BlockRow& row, const std::string& why) const {
+  const Model& model = formulas_.blocks.model;
   std::string seen;
-  for (std::size_t c = 0; c < values.size(); ++c)
-    if (!std::isnan(values[c]))
-      seen += fmt::format("{}{} = {:.6g}", seen.empty() ? "" : ", ", model_.columns()[c], values[c]);
+  for (std::size_t c = 0; c < row.values.size(); ++c)
+    if (!std::isnan(row.values[c]))
+      seen +=
+          fmt::format("{}{} = {:.6g}", seen.empty() ? "" : ", ", model.columns()[row.block.columns[c]], row.values[c]);
   throw NumericalError(
       fmt::format("{}: observation {}: {}, at {}, where {} is between {:.6g} and {:.6g}; check the value, the "
                   "observation's density "
                   "and the parameters",
-                  where, seen, why, to_text(model_.parameters(), theta_), model_.components()[0].name, density.x[0][0],
-                  density.x[0][density.points - 1]));
+                  row.where(), seen, why, to_text(model.parameters(), theta_),
+                  model.components()[row.block.components[0]].name, density.x[0][0], density.x[0][density.points - 1]));
 }
 
-Weighed Weigher::weigh(GridDensity& density, double t, std::span<const double> values, double least,
-                       const std::string& where) {
-  Columns log_g = log_density(density, t, values);
+Weighed Weigher::weigh(GridDensity& density, const BlockRow& row, double least) {
+  Columns log_g = log_density(density, row);
   double* g = log_g[0];
   double largest = -std::numeric_limits<double>::infinity(), mass = 0, undefined = 0;
   for (std::size_t i = 0; i < density.points; ++i) {
@@ -123,8 +127,8 @@ Weighed Weigher::weigh(GridDensity& density, double t, std::span<const double> v
     }
     if (density.mass[0][i] > 0) largest = std::max(largest, g[i] + std::log(density.mass[0][i]));
   }
-  if (undefined > kNegligible * mass) fail(density, values, where, "the log density is not a number for some states");
-  if (std::isinf(largest)) fail(density, values, where, "the log density is -inf for every state");
+  if (undefined > kNegligible * mass) fail(density, row, "the log density is not a number for some states");
+  if (std::isinf(largest)) fail(density, row, "the log density is -inf for every state");
 
   const double peak = density.mass[0][density.peak()];
   const std::vector<double> before(density.mass[0], density.mass[0] + density.points);

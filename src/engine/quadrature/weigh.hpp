@@ -1,6 +1,7 @@
 // An observation multiplies a filter's density by its own.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 
@@ -18,22 +19,29 @@ struct Weighed {
   double depth;                   // mean of log(peak of p / p) after it: how far in its tail the observation lies
 };
 
+// What is observed of a block at some time.
+struct BlockRow {
+  const Block& block;
+  double t;
+  std::vector<double> values;          // of the block's columns; NaN: not observed
+  std::function<std::string()> where;  // for messages
+};
+
 class Weigher {
  public:
-  Weigher(const Model&, const Formulas&, std::span<const double> theta, double temper);  // G^temper instead of G
+  Weigher(const Formulas&, std::span<const double> theta, double temper);  // G^temper instead of G
 
-  // Multiplies by G(·, values), where NaN means not observed, and normalises. Masses below `least` times the peak are
-  // not trusted: throws CutTooShort where they matter. Throws NumericalError: `where` and what is wrong.
-  Weighed weigh(GridDensity&, double t, std::span<const double> values, double least, const std::string& where);
+  // Multiplies by G and normalises. Masses below `least` times the peak are not trusted: throws CutTooShort where they
+  // matter. Throws NumericalError: where and what is wrong.
+  Weighed weigh(GridDensity&, const BlockRow&, double least);
 
  private:
-  Columns log_density(const GridDensity&, double t, std::span<const double> values);
-  [[noreturn]] void fail(const GridDensity&, std::span<const double> values, const std::string& where,
-                         const std::string& why) const;
+  Columns log_density(const GridDensity&, const BlockRow&);
+  [[noreturn]] void fail(const GridDensity&, const BlockRow&, const std::string& why) const;
 
-  const Model& model_;
+  const Formulas& formulas_;
   std::span<const double> theta_;
   double temper_;
-  std::vector<Frame> frames_;
+  std::vector<std::vector<Frame>> frames_;  // by view and column
 };
 }  // namespace mckean
