@@ -33,10 +33,10 @@ constexpr Wording kWordings[] = {
     {Code::others_not_at_maximum, "others_not_at_maximum",
      "the other parameters had not come to their conditional maxima everywhere"},
     {Code::steps_matter, "steps_matter",
-     "Euler's steps still matter: the next finer ones move '{parameter}' by {shift:.2f} ± {error:.2f} standard "
+     "the steps still matter: the next finer ones move '{parameter}' by {shift:.2f} ± {error:.2f} standard "
      "errors"},
     {Code::steps_moved, "steps_moved",
-     "Euler's steps still matter: the last finer ones moved '{parameter}' by {shift:.2f} ± {error:.2f} standard "
+     "the steps still matter: the last finer ones moved '{parameter}' by {shift:.2f} ± {error:.2f} standard "
      "errors, the next may by about {left:.2f}"},
     {Code::law_matters, "law_matters",
      "particles of the law still matter: the next finer ones move '{parameter}' by {shift:.2f} ± {error:.2f} "

@@ -84,7 +84,7 @@ class Options(ProgramTest):
             with self.subTest(value):
                 message = self.refuse("loglik", "m.toml", "d.csv", "--unit", value, says=("--unit", f"'{value}'"))
                 self.assertLess(len(message), 200)
-        self.refuse("loglik", "m.toml", "d.csv", "--unit", "1e-300", "--engine", "particles", says=("Euler steps", "level"))
+        self.refuse("loglik", "m.toml", "d.csv", "--unit", "1e-300", "--engine", "particles", says=("steps in all", "level"))
 
     def test_set(self):
         for text, says in BAD_SETS.items():

@@ -221,7 +221,7 @@ class Search {
   }
 
   void finer_steps() {
-    go_finer({"Euler's steps", Finding::Code::steps_matter, Finding::Code::steps_moved},
+    go_finer({"steps", Finding::Code::steps_matter, Finding::Code::steps_moved},
              [&](const Effort& e) { return next_level(e); });
   }
 
