@@ -100,6 +100,7 @@ struct FitResult {
   std::size_t evaluations = 0;    // of the likelihood, by a search
   int lowest = 0, highest = 0;    // levels; in continuous time those that were extrapolated, kContinuous where none was
   Scheme scheme = Scheme::euler;  // of the steps
+  bool ahead = false;             // particles looked ahead
   bool continuous = false;        // the answer is that of the diffusion
   std::size_t particles = 0, law_particles = 0, iterations = 0;  // at the highest level
   std::optional<LikelihoodSummary> loglik;                       // at the estimate

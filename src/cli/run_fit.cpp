@@ -77,6 +77,7 @@ Json to_json(const Model& model, const Arguments& s, const FitResult& r, const s
               {"maxima", maxima},
               {"replicates", r.exact || r.estimator == "search" ? Json(nullptr) : Json(r.replicates)},
               {"levels", levels_json(r)},
+              {"proposal", r.exact ? Json(nullptr) : Json(r.ahead ? "ahead" : "plain")},
               {"scheme", r.continuous ? Json(nullptr) : Json(name_of(r.scheme))},
               {"continuous", r.continuous},
               {"estimator", r.exact ? Json(nullptr) : Json(r.estimator)},
@@ -133,8 +134,9 @@ void print_table(const Model& model, const Arguments& s, const FitResult& r, dou
   if (r.exact)
     how = fmt::format("{}, {}", r.engine, steps_text(r));
   else if (r.estimator == "search")
-    how = fmt::format("search, level {}, {} particles, {} evaluations, seed {}; {:.3g} particle-steps", r.highest,
-                      r.particles, r.evaluations, s.seed, static_cast<double>(r.particle_steps));
+    how = fmt::format("search, {} steps of level {}, {} particles{}, {} evaluations, seed {}; {:.3g} particle-steps",
+                      name_of(r.scheme), r.highest, r.particles, r.ahead ? " that look ahead" : "", r.evaluations,
+                      s.seed, static_cast<double>(r.particle_steps));
   else
     how = fmt::format("estimator {}, levels {} to {}, {} replicates, seed {}; {:.3g} particle-steps", r.estimator,
                       r.lowest, r.highest, r.replicates, s.seed, static_cast<double>(r.particle_steps));

@@ -60,17 +60,16 @@ std::vector<bool> determined(const Model& model, const Pilot& pilot, Findings& f
   return known;
 }
 
-LikelihoodAverage likelihood_at(Workbench& bench, const std::string& group, Steps steps,
+LikelihoodAverage likelihood_at(Workbench& bench, const std::string& group, Effort effort,
                                 const std::vector<double>& theta) {
   const std::size_t series = bench.problem.data().series.size();
   const std::string name = group + "likelihood";
   const std::uint64_t seed = seed_of(bench.seed, name);
-  const auto engine = make_engine("particles", bench.problem.problem(), {.level = steps.level, .seed = seed});
+  const auto engine = make_engine("particles", bench.problem.problem(), {.level = effort.level, .seed = seed});
   AverageOptions options{.seed = seed, .repeats = kFilters, .group = name};
-  options.request.effort = {.level = steps.level,
-                            .scheme = steps.scheme,
-                            .particles = std::max(kFilterParticles / 4, kFilterParticles / (1 + series / 8)),
-                            .law_particles = kFilterParticles};
+  effort.particles = std::max(kFilterParticles / 4, kFilterParticles / (1 + series / 8));
+  effort.law_particles = kFilterParticles;
+  options.request.effort = effort;
   LikelihoodAverage out = average_likelihood(*engine, theta, options, bench.runner);
   bench.particle_steps += out.particle_steps;
   return out;
@@ -144,7 +143,7 @@ void check(Workbench& bench, const Pilot& pilot, const StratifiedResult& found, 
     tell(left.law, Finding::Code::law_bias);
   }
   try {
-    const LikelihoodAverage at = likelihood_at(bench, "", pilot.plan.highest, out.value);
+    const LikelihoodAverage at = likelihood_at(bench, "", {.level = pilot.plan.highest}, out.value);
     out.loglik = at.summary;
     if (!at.findings.empty()) out.findings.push_back(at.findings[0]);  // one stands for all
     check_predictions(bench.problem.data(), at.prediction_errors, out.findings);

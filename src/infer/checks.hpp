@@ -6,7 +6,8 @@
 namespace mckean {
 
 // The likelihood at a point, from independent filters.
-LikelihoodAverage likelihood_at(Workbench&, const std::string& group, Steps, const std::vector<double>& theta);
+// With the steps and the proposal of an effort, and particles enough for a good value.
+LikelihoodAverage likelihood_at(Workbench&, const std::string& group, Effort, const std::vector<double>& theta);
 
 // Observations far from their prediction, and predictions that err in a pattern.
 void check_predictions(const Data&, const std::vector<double>& errors, Findings&);

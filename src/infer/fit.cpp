@@ -149,7 +149,7 @@ Pilot best_pilot(Workbench& bench, const FitPlan& given, Findings& findings) {
     if (given.starts == 1) return explore(bench, "", o);
     try {
       Pilot pilot = explore(bench, fmt::format("start {} ", k), o);
-      likelihoods.push_back(likelihood_at(bench, fmt::format("start {} ", k), pilot.plan.highest,
+      likelihoods.push_back(likelihood_at(bench, fmt::format("start {} ", k), {.level = pilot.plan.highest},
                                           natural(bench.model().parameters(), pilot.maximum.u))
                                 .summary);
       pilots.push_back(std::move(pilot));

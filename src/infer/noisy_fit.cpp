@@ -34,7 +34,7 @@ void tell(Workbench& bench, const search::Found& found) {
 // The likelihood at the estimate as `loglik` has it, from independent laws; the search must have seen the same one.
 void check_height(Workbench& bench, const search::Found& found, FitResult& out) {
   try {
-    const LikelihoodAverage l = likelihood_at(bench, "", {found.effort.level, found.effort.scheme}, found.inside);
+    const LikelihoodAverage l = likelihood_at(bench, "", found.effort, found.inside);
     out.loglik = l.summary;
     if (!l.findings.empty()) out.findings.push_back(l.findings[0]);
     check_predictions(bench.problem.data(), l.prediction_errors, out.findings);
@@ -67,7 +67,7 @@ FitResult fit_by_search(Workbench& bench, const Engine& engine, const FitPlan& g
   out.maxima = found.maxima;
   out.findings = found.findings;
   out.evaluations = evaluations.count();
-  out.scheme = found.effort.scheme;
+  out.scheme = found.effort.scheme, out.ahead = found.effort.ahead;
   out.lowest = options.levels.first, out.highest = found.effort.level;
   out.particles = found.effort.particles,
   out.law_particles = engine.law_kind() == Engine::LawKind::none ? 0 : found.effort.law_particles;

@@ -184,7 +184,7 @@ class Profiler {
     out_.points.erase(out_.points.begin() + first + wanted.size(), out_.points.end());
     out_.points.erase(out_.points.begin(), out_.points.begin() + first);
     try {
-      out_.loglik = likelihood_at(bench_, "profile ", out_.level, out_.estimate).summary;
+      out_.loglik = likelihood_at(bench_, "profile ", {.level = out_.level}, out_.estimate).summary;
     } catch (const NumericalError& e) {
       out_.findings.push_back({Finding::Code::no_loglik, {{"problem", e.what()}}});
     }

@@ -34,7 +34,13 @@ ParticleEngine::ParticleEngine(ParticleProblem problem, NormalPrecision precisio
 double ParticleEngine::step_cost(const Effort& e) const {
   const System& system = problem_.system();
   const auto dynamics = system.dynamics(e.scheme, system.ranks()[problem_.first_rank()], false);
-  const double step = (dynamics->move.cost() + kNormal * static_cast<double>(dynamics->sources)) / kTypical;
+  double cost = dynamics->move.cost();
+  if (e.ahead) {  // each step is forecast to the end of its interval
+    const auto ahead = system.ahead(e.scheme, dynamics->field.rank);
+    const double left = 0.5 * std::ldexp(1.0, e.level);
+    cost = ahead->launch.cost() + ahead->steer.cost() + ahead->miss.cost() + left * ahead->carry.cost();
+  }
+  const double step = (cost + kNormal * static_cast<double>(dynamics->sources)) / kTypical;
   return step * (law_kind_ == LawKind::pairs ? static_cast<double>(e.law_particles) : 1);
 }
 

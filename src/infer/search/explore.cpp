@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "infer/search/population.hpp"
+#include "infer/search/proposals.hpp"
 #include "noise/noise.hpp"
 
 namespace mckean::search {
@@ -63,6 +64,10 @@ class Exploration {
       at = draws("start", population_.mean());
     }
     if (at.found == 0) effort_.level = options_.effort.level;
+    if (at.found > 1 && std::sqrt(at.variance) > kAudible) {
+      effort_ = with_best_proposal(evaluate_, options_.name, box_.theta(box_.inside(population_.mean())), effort_);
+      if (effort_.ahead) at = draws("start", population_.mean());
+    }
     while (at.found > 1 && std::sqrt(at.variance) > kLoud && effort_.temper > kLeastTemper) {
       effort_.temper /= 4;
       at = draws("start", population_.mean());

@@ -55,7 +55,7 @@ class Search {
       doubt({Finding::Code::search_out_of_time});
     }
     evaluate_.tell("search", best()->theta, best()->loglik);
-    out_.effort = rounds_ ? rounds_->effort() : effort_with(options_, kExploring, starts_.level());
+    out_.effort = rounds_ ? rounds_->effort() : starts_.effort(kExploring);
     out_.converged = reliable_;
     describe({parameters_, box_, rounds_.get(), *best(), others_, ends_}, out_);
     return std::move(out_);
@@ -94,7 +94,7 @@ class Search {
 
   std::unique_ptr<Rounds> rounds_at(const std::string& name, const Explored& from) {
     rounds_options_.name = name;
-    Effort effort = effort_with(options_, options_.particles > 0 ? options_.particles : kSettling, starts_.level());
+    Effort effort = starts_.effort(options_.particles > 0 ? options_.particles : kSettling);
     if (options_.law_particles == 0 && options_.law != Engine::LawKind::pairs)
       effort.law_particles = std::max(kLaw, effort.law_particles);
     return std::make_unique<Rounds>(evaluate_, box_, rounds_options_,
@@ -112,7 +112,7 @@ class Search {
       if (!other->settle()) continue;
       if (rounds_->region().from(other->region().centre).norm() < kElsewhere) continue;
       const auto height = [&](const Rounds& r, const std::string& name) {
-        const Effort effort = effort_with(options_, kComparing, starts_.level());
+        const Effort effort = starts_.effort(kComparing);
         return moments(evaluate_(name, {box_.theta(r.region().centre), effort}, 12)).mean;
       };
       const double mine = height(*rounds_, fmt::format("height {}", i)),

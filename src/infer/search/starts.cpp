@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "infer/search/proposals.hpp"
 #include "mckean/error.hpp"
 #include "noise/noise.hpp"
 
@@ -20,11 +21,17 @@ constexpr std::size_t kMostStarts = 4, kDraws = 6;
 constexpr double kRough = 1.5;  // log units between levels that make the search go on with finer steps
 }  // namespace
 
-Effort effort_with(const SearchOptions& options, std::size_t particles, int level) {
-  const std::size_t law = options.law_particles > 0               ? options.law_particles
-                          : options.law == Engine::LawKind::pairs ? kPairwiseLaw
-                                                                  : std::max(kLeastLaw, particles);
-  return {.level = level, .scheme = options.scheme, .particles = particles, .law_particles = law};
+// M as given, N as the options have it or as suits M.
+Effort Starts::effort_at(std::size_t particles, int level) const {
+  const std::size_t law = options_.law_particles > 0               ? options_.law_particles
+                          : options_.law == Engine::LawKind::pairs ? kPairwiseLaw
+                                                                   : std::max(kLeastLaw, particles);
+  return {.level = level,
+          .scheme = options_.scheme,
+          .particles = particles,
+          .law_particles = law,
+          .ahead = proposal_.ahead,
+          .widening = proposal_.widening};
 }
 
 void Starts::run() {
@@ -40,6 +47,7 @@ void Starts::run() {
   if (candidates_.empty())
     throw NumericalError(fmt::format("no likelihood near any of {} starts: {}", tried, problem_));
   choose_level();
+  proposal_ = with_best_proposal(evaluate_, "proposal", box_.theta(candidates_[0].explored.mean), effort(kExploring));
 }
 
 // The model's own, and others around it.
@@ -61,7 +69,7 @@ VectorXd Starts::start(std::size_t k) const {
 void Starts::explore_from(std::size_t k) {
   const ExploreOptions options{.name = fmt::format("start {}", k + 1),
                                .start = start(k),
-                               .effort = effort_with(options_, kExploring, options_.levels.first),
+                               .effort = effort_at(kExploring, options_.levels.first),
                                .highest_level = options_.levels.second,
                                .most_generations = 25 + 10 * static_cast<int>(box_.size())};
   evaluate_.say(fmt::format("{}: {}", options.name, to_text(parameters_, box_.theta(options.start))));
@@ -74,15 +82,15 @@ void Starts::explore_from(std::size_t k) {
                             to_text(parameters_, box_.theta(explored.mean)), explored.loglik, explored.effort.level));
   if (!best_ || explored.loglik > best_->loglik) best_ = LocalMaximum{box_.theta(explored.mean), explored.loglik};
   level_ = std::max(level_, explored.effort.level);
+  if (explored.effort.ahead) proposal_ = explored.effort;
   candidates_.push_back({std::move(explored), 0, 0});
 }
 
 void Starts::compare(std::size_t tried) {
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
     Candidate& c = candidates_[i];
-    const Moments m =
-        moments(evaluate_(fmt::format("comparison {} {}", tried, i),
-                          {box_.theta(c.explored.mean), effort_with(options_, kComparing, level_)}, kDraws));
+    const Moments m = moments(evaluate_(fmt::format("comparison {} {}", tried, i),
+                                        {box_.theta(c.explored.mean), effort(kComparing)}, kDraws));
     c.loglik = m.found > 0 ? m.mean : -std::numeric_limits<double>::infinity();
     c.error = std::sqrt(m.variance / kDraws);
   }
@@ -93,8 +101,7 @@ void Starts::choose_level() {
   const int before = level_;
   const auto at = [&](int level) {
     return moments(evaluate_(fmt::format("steps level {}", level),
-                             {box_.theta(candidates_[0].explored.mean), effort_with(options_, kComparing, level)},
-                             kDraws));
+                             {box_.theta(candidates_[0].explored.mean), effort_at(kComparing, level)}, kDraws));
   };
   Moments coarse = at(level_);
   while (level_ < options_.levels.second) {
@@ -118,7 +125,7 @@ void Starts::explore_again() {
                                   .start = best.mean,
                                   .width = 3,
                                   .shape = best.covariance,
-                                  .effort = effort_with(options_, kExploring, level_),
+                                  .effort = effort(kExploring),
                                   .highest_level = options_.levels.second,
                                   .most_generations = 15 + 5 * static_cast<int>(box_.size())});
   if (!found.found) return;

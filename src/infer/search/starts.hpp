@@ -10,9 +10,6 @@ namespace mckean::search {
 inline constexpr std::size_t kExploring = 256, kComparing = 1024;  // M
 inline constexpr double kComparable = 3;                           // log units within which another maximum is reported
 
-// M as given, N as the options have it or as suits M.
-Effort effort_with(const SearchOptions&, std::size_t particles, int level);
-
 class Starts {
  public:
   struct Candidate {
@@ -28,7 +25,8 @@ class Starts {
   void run();
 
   const std::vector<Candidate>& candidates() const { return candidates_; }  // the best first
-  int level() const { return level_; }
+  // By the level and the proposal that were chosen.
+  Effort effort(std::size_t particles) const { return effort_at(particles, level_); }
   const std::optional<LocalMaximum>& best() const { return best_; }  // so far
 
  private:
@@ -36,6 +34,7 @@ class Starts {
   void explore_from(std::size_t k);
   void compare(std::size_t tried);
   void choose_level();
+  Effort effort_at(std::size_t particles, int level) const;
   void explore_again();
 
   Evaluations& evaluate_;
@@ -44,6 +43,7 @@ class Starts {
   const SearchOptions& options_;
   std::vector<Candidate> candidates_;
   int level_ = 0;
+  Effort proposal_;  // of which only how particles look ahead is read
   std::optional<LocalMaximum> best_;
   std::string problem_;
 };
