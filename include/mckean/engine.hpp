@@ -133,6 +133,7 @@ struct EngineOptions {
 
 struct EngineKind {
   const char* name;
+  bool exact;
   // Why it cannot serve a problem; none where it can.
   std::optional<std::string> (*refuses)(const Problem&);
   std::unique_ptr<const Engine> (*make)(const Problem&, const EngineOptions&);

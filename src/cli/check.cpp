@@ -8,7 +8,9 @@
 #include "cli/derivative_check.hpp"
 #include "law/law.hpp"
 #include "mckean/data.hpp"
+#include "mckean/engine.hpp"
 #include "model/density.hpp"
+#include "problem/blocks.hpp"
 #include "problem/support.hpp"
 
 namespace mckean::cli {
@@ -118,6 +120,47 @@ void describe_interactions(const Model& model, const Dynamics& dynamics, Report&
   if (field.exact > 0) r.line("moments       {} in all: means of {}", field.moments.size(), shortened(moments));
 }
 
+// "x[1], x[2], … (100 in all)"
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 6;
+  if (names.size() <= most) return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{}, … ({} in all)", fmt::join(names.begin(), names.begin() + most - 2, ", "), names.size());
+}
+
+// Components that meet only through the law, a line for each kind of equal blocks.
+void describe_blocks(const Model& model, Report& r) {
+  const Blocks blocks(model);
+  r.json["blocks"] = Json::array();
+  std::vector<std::vector<std::string>> of_kind(blocks.kinds.size());
+  for (const Block& b : blocks.all) {
+    std::vector<std::string> components, observed;
+    for (const std::size_t i : b.components) components.push_back(model.components()[i].name);
+    for (const std::size_t c : b.columns) observed.push_back(model.columns()[c]);
+    r.json["blocks"].push_back({{"components", components}, {"observed", observed}, {"law", b.kind}});
+    of_kind[b.kind].push_back(components.size() == 1 ? components[0] : fmt::format("({})", listed(components)));
+  }
+  constexpr std::size_t most = 5;
+  for (std::size_t k = 0; k < std::min(of_kind.size(), most); ++k)
+    r.line("{:14}{}{}", k == 0 ? "blocks" : "", listed(of_kind[k]), of_kind[k].size() > 1 ? ", equal: one law" : "");
+  if (of_kind.size() > most) r.line("              … and {} more laws", of_kind.size() - most);
+}
+
+// Which engine serves, and why exact ones do not.
+void describe_engines(const Problem& problem, Report& r) {
+  r.json["engines"] = Json::array();
+  std::string taken, refusals;
+  for (const EngineKind& kind : engine_kinds()) {
+    const auto why = kind.refuses(problem);
+    r.json["engines"].push_back({{"name", kind.name}, {"exact", kind.exact}, {"refuses", why ? Json(*why) : Json()}});
+    if (why) refusals += fmt::format("              not {}: {}\n", kind.name, *why);
+    if (why || !taken.empty()) continue;
+    taken = kind.name;
+    r.json["engine"] = kind.name;
+    r.line("engine        {}{}", kind.name, kind.exact ? ", exact: no Monte Carlo error" : "");
+  }
+  r.text += refusals;
+}
+
 void describe_data(const Data& data, Report& r) {
   std::size_t rows = 0, values = 0, missing = 0;
   for (const auto& s : data.series) {
@@ -176,6 +219,8 @@ void run_check(const Arguments& o) {
   Report r;
   describe_model(model, r);
   describe_interactions(model, *dynamics, r);
+  describe_blocks(model, r);
+  describe_engines({model, data.value_or(Data{"", model.columns(), {}})}, r);
   describe_costs(system, *dynamics, grid, theta, noise, options, r);
   if (data) describe_data(*data, r);
   options.particles = 64;

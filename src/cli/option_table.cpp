@@ -63,7 +63,8 @@ const std::vector<Option> kOptions = {
     {"--engine", &A::engine, C::fit,
      {.fallback = "auto", .check = CLI::IsMember({"auto", "kalman", "quadrature", "particles"}), .key = "engine"},
      "how the likelihood is computed: kalman (exact, for linear models with normal noise), quadrature (exact, for "
-     "one-dimensional states), particles, or auto: the first of them that serves at a bearable cost"},
+     "components that meet only through the law), particles, or auto: the first of them that serves at a bearable "
+     "cost"},
     {"--engine", &A::engine, C::loglik | kHeld,
      {.fallback = "auto", .check = CLI::IsMember({"auto", "kalman", "quadrature", "particles"})},
      "how it is computed, as for fit; options of particles mean particles"},

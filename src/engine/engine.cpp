@@ -17,15 +17,15 @@ Outcome Engine::at(std::span<const double> theta, Order order, Draw draw, const 
 
 std::span<const EngineKind> engine_kinds() {
   static constexpr std::array kinds{
-      EngineKind{"kalman", KalmanEngine::refuses,
+      EngineKind{"kalman", true, KalmanEngine::refuses,
                  [](const Problem& p, const EngineOptions&) -> std::unique_ptr<const Engine> {
                    return std::make_unique<const KalmanEngine>(p);
                  }},
-      EngineKind{"quadrature", QuadratureEngine::refuses,
+      EngineKind{"quadrature", true, QuadratureEngine::refuses,
                  [](const Problem& p, const EngineOptions&) -> std::unique_ptr<const Engine> {
                    return std::make_unique<const QuadratureEngine>(p);
                  }},
-      EngineKind{"particles", [](const Problem&) { return std::optional<std::string>(); },
+      EngineKind{"particles", false, [](const Problem&) { return std::optional<std::string>(); },
                  [](const Problem& p, const EngineOptions& o) -> std::unique_ptr<const Engine> {
                    return std::make_unique<const ParticleEngine>(
                        ParticleProblem(p, o.level, o.seed),

@@ -16,20 +16,22 @@ using Eigen::VectorXd;
 
 using oracle::missing;
 
-VectorXd eigen(const std::vector<double>& v) { return VectorXd::Map(v.data(), static_cast<Eigen::Index>(v.size())); }
+VectorXd as_vector(const std::vector<double>& v) {
+  return VectorXd::Map(v.data(), static_cast<Eigen::Index>(v.size()));
+}
 
-double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
 
 // Value to 1e-8, gradient to 1e-6 and Hessian to 1e-4 of their size.
-void expect_agreement(const Model& model, const Data& data, int level, const std::vector<double>& theta,
+void expect_as_oracle(const Model& model, const Data& data, int level, const std::vector<double>& theta,
                       const oracle::Function& exact) {
   SCOPED_TRACE(level);
   const QuadratureValue found = Quadrature({model, data}, level).value(theta);
-  EXPECT_NEAR(found.loglik, exact(eigen(theta)), 1e-8);
-  const VectorXd gradient = oracle::gradient(exact, eigen(theta));
+  EXPECT_NEAR(found.loglik, exact(as_vector(theta)), 1e-8);
+  const VectorXd gradient = oracle::gradient(exact, as_vector(theta));
   EXPECT_LT((found.gradient - gradient).norm(), 1e-6 * (1 + gradient.norm())) << found.gradient << "\nfor\n"
                                                                               << gradient;
-  const MatrixXd hessian = oracle::hessian(exact, eigen(theta));
+  const MatrixXd hessian = oracle::hessian(exact, as_vector(theta));
   EXPECT_LT((found.hessian - hessian).norm(), 1e-4 * hessian.norm()) << found.hessian << "\nfor\n" << hessian;
 }
 
@@ -47,10 +49,10 @@ Data three_columns(const Model& model) {
 oracle::ScalarModel neuron(double alpha, double beta, double b, double x0, double sd0) {
   oracle::ScalarModel m;
   m.drift = [=](double x, std::span<const double> mean, double) {
-    return alpha * ((mean[0] + mean[1] + mean[2]) / 3 - logistic(x)) + beta * (-x - b);
+    return alpha * ((mean[0] + mean[1] + mean[2]) / 3 - sigmoid_of(x)) + beta * (-x - b);
   };
   m.sigma = [](double, double) { return 0.15; };
-  m.psi = {logistic};
+  m.psi = {sigmoid_of};
   m.x0 = x0, m.sd0 = sd0;
   m.log_g = [](double x, double y) {
     return -0.5 * std::pow((y - x) / 0.15, 2) - std::log(0.15 * std::sqrt(2 * M_PI));
@@ -62,7 +64,7 @@ TEST(Block, EqualNeuronsAgreeWithTheOracle) {
   const Model model = tests::shipped("neural", {{"d", 3}});
   const Data data = three_columns(model);
   for (const int level : {0, 3})
-    expect_agreement(model, data, level, {0.9, 0.4}, [&](const VectorXd& t) {
+    expect_as_oracle(model, data, level, {0.9, 0.4}, [&](const VectorXd& t) {
       const std::vector<oracle::ScalarModel> all(3, neuron(t(0), t(1), 0, 1, 0));
       return oracle::log_likelihood(all, data, level);
     });
@@ -79,7 +81,7 @@ TEST(Block, DifferentNeuronsAgreeWithTheOracle) {
       "neurons.toml");
   const Data data = three_columns(model);
   for (const int level : {0, 3})
-    expect_agreement(model, data, level, {0.9, 0.4}, [&](const VectorXd& t) {
+    expect_as_oracle(model, data, level, {0.9, 0.4}, [&](const VectorXd& t) {
       const std::vector<oracle::ScalarModel> all{neuron(t(0), t(1), 0.1, 1, 0.3), neuron(t(0), t(1), -0.4, 0.5, 0),
                                                  neuron(t(0), t(1), 0.1, 1, 0.3)};
       return oracle::log_likelihood(all, data, level);
@@ -108,7 +110,7 @@ TEST(Block, ProductsOfAveragesAgreeWithTheOracle) {
     return m;
   };
   for (const int level : {1, 3})
-    expect_agreement(model, data, level, {0.8, 0.5}, [&](const VectorXd& t) {
+    expect_as_oracle(model, data, level, {0.8, 0.5}, [&](const VectorXd& t) {
       const double a = t(0), b = t(1);
       // Moments: x, x², cos, sin, x cos, x sin, x² cos, x² sin of each component in turn.
       const auto k = [b](std::span<const double> m) {
@@ -177,8 +179,8 @@ TEST(Block, LinearModelsAgreeWithTheKalmanEngine) {
                   found = quadrature->at(theta, Order::information, {}, request);
     ASSERT_TRUE(exact && found);
     EXPECT_NEAR(found->loglik, exact->loglik, 1e-9);
-    EXPECT_LT((eigen(found->gradient) - eigen(exact->gradient)).norm(), 1e-7);
-    EXPECT_LT((eigen(found->information) - eigen(exact->information)).norm(), 1e-6);
+    EXPECT_LT((as_vector(found->gradient) - as_vector(exact->gradient)).norm(), 1e-7);
+    EXPECT_LT((as_vector(found->information) - as_vector(exact->information)).norm(), 1e-6);
     ASSERT_EQ(found->prediction_errors.size(), exact->prediction_errors.size());
     for (std::size_t i = 0; i < exact->prediction_errors.size(); ++i) {
       EXPECT_EQ(std::isnan(found->prediction_errors[i]), std::isnan(exact->prediction_errors[i])) << i;

@@ -355,12 +355,12 @@ Model one_line(const std::string& parameters, const std::string& drift, const st
 
 TEST(QuadratureEstimator, RefusalsSayWhy) {
   const Data data = oracle::unit_series({0.5, 1.1, 0.2});
-  const Model plane = tests::shipped("neural", {{"d", 2}});
+  const Model plane = tests::shipped("fitzhugh-nagumo");
   expect_message<InputError>(
       [&] {
         make_engine("quadrature", {plane, data});
       },
-      "one-dimensional model with several series");
+      "meet in a drift, a noise or an observation");
   const Model fast = one_line("a = 1\n", "a*x^3*exp(x^4)", "normal(x, 1)");
   expect_message<NumericalError>([&] { Quadrature({fast, data}, 0).value(std::vector<double>{1}); }, "t = 1");
   const Model slow = one_line("a = 1\n", "-a*x", "normal(x, 1)");

@@ -11,36 +11,36 @@ namespace {
 
 using namespace mckean;
 
-Model model_of(const std::string& states, const std::string& rest) {
+Model block_model(const std::string& states, const std::string& rest) {
   return parse_model("[state]\n" + states + "\n[parameters]\na = 0.8\n" + rest, "blocks.toml");
 }
 
-std::vector<std::vector<std::size_t>> components(const Blocks& b) {
+std::vector<std::vector<std::size_t>> block_components(const Blocks& b) {
   std::vector<std::vector<std::size_t>> out;
   for (const Block& block : b.all) out.push_back(block.components);
   return out;
 }
 
-std::vector<std::size_t> kinds(const Blocks& b) {
+std::vector<std::size_t> block_kinds(const Blocks& b) {
   std::vector<std::size_t> out;
   for (const Block& block : b.all) out.push_back(block.kind);
   return out;
 }
 
-using Lists = std::vector<std::vector<std::size_t>>;
-using Numbers = std::vector<std::size_t>;
+using BlockLists = std::vector<std::vector<std::size_t>>;
+using BlockNumbers = std::vector<std::size_t>;
 
 TEST(Blocks, NeuronsAreOneKindOfOneComponent) {
   const Blocks b(tests::shipped("neural", {{"d", 5}}));
-  EXPECT_EQ(components(b), (Lists{{0}, {1}, {2}, {3}, {4}}));
-  EXPECT_EQ(kinds(b), (Numbers{0, 0, 0, 0, 0}));
+  EXPECT_EQ(block_components(b), (BlockLists{{0}, {1}, {2}, {3}, {4}}));
+  EXPECT_EQ(block_kinds(b), (BlockNumbers{0, 0, 0, 0, 0}));
   ASSERT_EQ(b.kinds.size(), 1);
   ASSERT_EQ(b.moments.size(), 1);
   EXPECT_EQ(b.moments[0].of, sigmoid(b.kinds[0].x[0]));
   EXPECT_TRUE(b.pairwise.empty());
   EXPECT_TRUE(b.joint.empty());
   ASSERT_EQ(b.views.size(), 1);
-  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(b.all[i].columns, Numbers{i});
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(b.all[i].columns, BlockNumbers{i});
   // The mean over five equal components is one average.
   std::unordered_map<std::uint32_t, double> at{{b.kinds[0].x[0].id(), 0.7}, {b.moments[0].symbol.id(), 0.6}};
   for (std::size_t p = 0; p < 2; ++p) at[b.model.parameter_symbols()[p].id()] = p == 0 ? 0.5 : 0.35;
@@ -51,8 +51,9 @@ TEST(Blocks, DifferentConstantsOrStartsMakeDifferentKinds) {
   const char* rest =
       "[constants]\nc = [1.0, 2.0, 1.0, 1.0]\n[interaction]\nm = \"mean(x')\"\n[drift]\nx = \"a*m - c*x\"\n"
       "[diffusion]\nx = 0.3\n[observation]\ny = \"normal(x, 0.5)\"\n";
-  EXPECT_EQ(kinds(Blocks(model_of("x = { size = 4, start = 0.5 }", rest))), (Numbers{0, 1, 0, 0}));
-  EXPECT_EQ(kinds(Blocks(model_of("x = { size = 4, start = [0.5, 0.5, 0.1, 0.5] }", rest))), (Numbers{0, 1, 2, 0}));
+  EXPECT_EQ(block_kinds(Blocks(block_model("x = { size = 4, start = 0.5 }", rest))), (BlockNumbers{0, 1, 0, 0}));
+  EXPECT_EQ(block_kinds(Blocks(block_model("x = { size = 4, start = [0.5, 0.5, 0.1, 0.5] }", rest))),
+            (BlockNumbers{0, 1, 2, 0}));
 }
 
 // x and y read each other's mean, u and v their own: the same formulas with other averages, until kinds are known.
@@ -63,52 +64,52 @@ TEST(Blocks, KindsAreToldApartByTheLawsThatTheyRead) {
       "[observation]\nz = \"normal(x, 1)\"\n";
   const auto with = [&](const std::string& drift) {
     std::string text = rest;
-    return model_of("x = 0\ny = 0\nu = 0\nv = 0", text.replace(text.find("DRIFT"), 5, drift));
+    return block_model("x = 0\ny = 0\nu = 0\nv = 0", text.replace(text.find("DRIFT"), 5, drift));
   };
-  EXPECT_EQ(kinds(Blocks(with("0"))), (Numbers{0, 0, 0, 0}));
-  EXPECT_EQ(kinds(Blocks(with("1"))), (Numbers{0, 0, 0, 1}));
+  EXPECT_EQ(block_kinds(Blocks(with("0"))), (BlockNumbers{0, 0, 0, 0}));
+  EXPECT_EQ(block_kinds(Blocks(with("1"))), (BlockNumbers{0, 0, 0, 1}));
   std::string reading = rest;  // u reads v, which starts elsewhere
   reading.replace(reading.find("mu - u"), 6, "mv - u");
   reading.replace(reading.find("DRIFT"), 5, "0");
-  EXPECT_EQ(kinds(Blocks(model_of("x = 0\ny = 0\nu = 0\nv = 1", reading))), (Numbers{0, 0, 1, 2}));
+  EXPECT_EQ(block_kinds(Blocks(block_model("x = 0\ny = 0\nu = 0\nv = 1", reading))), (BlockNumbers{0, 0, 1, 2}));
 }
 
 constexpr const char* kApart = "[drift]\nx = \"-a*x\"\nv = \"-v\"\n";
 
 TEST(Blocks, AnObservationOfTwoComponentsJoinsThem) {
   const auto blocks = [](const std::string& observation) {
-    return components(Blocks(model_of(
+    return block_components(Blocks(block_model(
         "x = 0\nv = 0", std::string(kApart) + "[diffusion]\nx = 1\nv = 1\n" + "[observation]\n" + observation)));
   };
-  EXPECT_EQ(blocks("y = \"normal(x, 1)\"\nz = \"normal(v, 1)\"\n"), (Lists{{0}, {1}}));
-  EXPECT_EQ(blocks("y = \"normal(x + v, 1)\"\n"), (Lists{{0, 1}}));
+  EXPECT_EQ(blocks("y = \"normal(x, 1)\"\nz = \"normal(v, 1)\"\n"), (BlockLists{{0}, {1}}));
+  EXPECT_EQ(blocks("y = \"normal(x + v, 1)\"\n"), (BlockLists{{0, 1}}));
 }
 
 TEST(Blocks, CorrelatedNoiseJoins) {
   const auto blocks = [](const std::string& diffusion) {
-    return components(Blocks(model_of(
+    return block_components(Blocks(block_model(
         "x = 0\nv = 0", std::string(kApart) + "[diffusion]\n" + diffusion + "[observation]\ny = \"normal(x, 1)\"\n")));
   };
-  EXPECT_EQ(blocks("x = [\"0.3\", \"0.4\"]\nv = [\"0\", \"0.4\"]\n"), (Lists{{0, 1}}));
-  EXPECT_EQ(blocks("x = [\"0.3\", \"0.4\"]\nv = [\"0.4\", \"-0.3\"]\n"), (Lists{{0}, {1}}));
+  EXPECT_EQ(blocks("x = [\"0.3\", \"0.4\"]\nv = [\"0\", \"0.4\"]\n"), (BlockLists{{0, 1}}));
+  EXPECT_EQ(blocks("x = [\"0.3\", \"0.4\"]\nv = [\"0.4\", \"-0.3\"]\n"), (BlockLists{{0}, {1}}));
 }
 
 TEST(Blocks, APositionIsJoinedToItsVelocity) {
   const auto blocks = [](const std::string& drift) {
-    return components(Blocks(model_of(
+    return block_components(Blocks(block_model(
         "x = 0\nv = 0\nu = 0", "[interaction]\npull = \"tanh(u - x')\"\n[drift]\nx = \"v\"\nv = \"-a*v\"\n" + drift +
                                    "[diffusion]\nx = 0\nv = 1\nu = 1\n[observation]\ny = \"normal(x, 1)\"\n")));
   };
-  EXPECT_EQ(blocks("u = \"-u\"\n"), (Lists{{0, 1}, {2}}));
-  EXPECT_EQ(blocks("u = \"-u + pull\"\n"), (Lists{{0, 1}, {2}}));  // x only primed
-  EXPECT_EQ(blocks("u = \"-u + sin(x)\"\n"), (Lists{{0, 1, 2}}));
+  EXPECT_EQ(blocks("u = \"-u\"\n"), (BlockLists{{0, 1}, {2}}));
+  EXPECT_EQ(blocks("u = \"-u + pull\"\n"), (BlockLists{{0, 1}, {2}}));  // x only primed
+  EXPECT_EQ(blocks("u = \"-u + sin(x)\"\n"), (BlockLists{{0, 1, 2}}));
 }
 
 // What is averaged over several blocks.
 Blocks two_with(const std::string& kernel) {
-  return Blocks(model_of("x = 0\nv = 1", "[interaction]\nk = \"" + kernel +
-                                             "\"\n[drift]\nx = \"k - a*x\"\nv = \"-v\"\n" +
-                                             "[diffusion]\nx = 1\nv = 1\n[observation]\ny = \"normal(x, 1)\"\n"));
+  return Blocks(block_model("x = 0\nv = 1", "[interaction]\nk = \"" + kernel +
+                                                "\"\n[drift]\nx = \"k - a*x\"\nv = \"-v\"\n" +
+                                                "[diffusion]\nx = 1\nv = 1\n[observation]\ny = \"normal(x, 1)\"\n"));
 }
 
 // The drift of x at x = 0.3 where the law of x is at p and that of v at q.

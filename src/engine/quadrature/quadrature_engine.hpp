@@ -1,4 +1,4 @@
-// Exact likelihoods of one-dimensional states, by densities on grids.
+// Exact likelihoods of states in blocks of one component, by densities on grids.
 #pragma once
 
 #include "engine/quadrature/quadrature.hpp"

@@ -78,14 +78,16 @@ class Entries {
     for (Entry& e : all_) e.p = point.polynomial(e.a, e.b, i, inverse_sd);
   }
 
-  [[gnu::always_inline]] void add(const Gaussian::Half& g, std::size_t first) const {
-    const auto out = [&](const Entry* e) -> Four& { return *reinterpret_cast<Four*>(e->out + first); };
+  [[gnu::always_inline]] void add(const Gaussian& g, std::size_t first) const {
     const Entry *e = all_.data(), *const begin = e;
-    for (; e < begin + end_[0]; ++e) out(e) += e->p.A * g.w;
+    const Four low = g.low.w, high = g.high.w;
+    for (; e < begin + end_[0]; ++e) to(e, first, e->p.A * low, e->p.A * high);
     if (end_[2] == end_[0]) return;
-    const Four w1 = g.w * g.z, w2 = g.w * (g.z * g.z - 1);
-    for (; e < begin + end_[1]; ++e) out(e) += e->p.A * g.w + e->p.B * w1;
-    for (; e < begin + end_[2]; ++e) out(e) += e->p.A * g.w + (e->p.B * w1 + e->p.C * w2);
+    const Four low1 = low * g.low.z, high1 = high * g.high.z;
+    for (; e < begin + end_[1]; ++e) to(e, first, e->p.A * low + e->p.B * low1, e->p.A * high + e->p.B * high1);
+    const Four low2 = low * (g.low.z * g.low.z - 1), high2 = high * (g.high.z * g.high.z - 1);
+    for (; e < begin + end_[2]; ++e)
+      to(e, first, e->p.A * low + (e->p.B * low1 + e->p.C * low2), e->p.A * high + (e->p.B * high1 + e->p.C * high2));
   }
 
  private:
@@ -94,6 +96,11 @@ class Entries {
     Polynomial p;
     double* out;
   };
+  [[gnu::always_inline]] static void to(const Entry* e, std::size_t first, Four low, Four high) {
+    *reinterpret_cast<Four*>(e->out + first) += low;
+    *reinterpret_cast<Four*>(e->out + first + kFour) += high;
+  }
+
   std::vector<Entry> all_;
   std::array<std::size_t, 3> end_{};
 };
@@ -112,10 +119,7 @@ class Entries {
     // A Gaussian that falls between the points, which only a negligible one does, must not grow where it hits one.
     gaussian.begin(std::min(1.0, eta * (std::numbers::inv_sqrtpi / std::numbers::sqrt2)),
                    (to.lo + static_cast<double>(first) * to.step - mean) * inverse_sd, eta);
-    for (std::size_t j = first; j < end; j += kStride, gaussian.advance()) {
-      entries.add(gaussian.low, j);
-      entries.add(gaussian.high, j + kFour);
-    }
+    for (std::size_t j = first; j < end; j += kStride, gaussian.advance()) entries.add(gaussian, j);
   }
 }
 
