@@ -6,6 +6,7 @@
 #include "cli/command.hpp"
 #include "cli/exact_answer.hpp"
 #include "cli/running.hpp"
+#include "engine/particles/ahead_limits.hpp"
 #include "mckean/likelihood.hpp"
 
 namespace mckean::cli {
@@ -39,6 +40,8 @@ void run_loglik(const Arguments& o, World& world) {
                       .particles = o.particle_count(),
                       .law_particles = o.law_particle_count(),
                       .ahead = o.proposal == "ahead"};
+  if (const auto refused = refuses_ahead(model); effort.ahead && refused)
+    throw InputError("--proposal ahead: " + *refused + "; leave it out");
   const auto engine =
       make_engine("particles", problem, {.level = effort.level, .seed = o.seed, .full_precision = o.full_normals});
   AverageOptions options{.seed = o.seed, .repeats = o.repeats};

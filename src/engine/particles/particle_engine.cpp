@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cmath>
 
+#include "engine/particles/ahead_limits.hpp"
 #include "engine/particles/degeneracy.hpp"
 #include "mckean/tasks.hpp"
 
@@ -33,7 +34,19 @@ ParticleEngine::ParticleEngine(ParticleProblem problem, NormalPrecision precisio
 }
 
 double ParticleEngine::step_cost(const Effort& e) const {
-  return step_cost_ * (law_kind_ == LawKind::pairs ? static_cast<double>(e.law_particles) : 1);
+  const double pairs = law_kind_ == LawKind::pairs ? static_cast<double>(e.law_particles) : 1;
+  return (e.ahead && !refuses_ahead(problem_.model()) ? ahead_cost(e) : step_cost_) * pairs;
+}
+
+// A step of n between two observations is followed by (n − 1)/2 others in its forecast, and by one more for ψ.
+double ParticleEngine::ahead_cost(const Effort& e) const {
+  const System& system = problem_.system();
+  const auto ahead = system.ahead(system.ranks()[problem_.first_rank()]);
+  const Grid grid = problem_.schedule(e.level).grid;
+  const double n = static_cast<double>(grid.steps()) / static_cast<double>(grid.points.size());
+  return (ahead->launch.cost() + ahead->steer.cost() + std::max(0.0, n - 1) / 2 * ahead->carry.cost() +
+          ahead->flow.cost() + kNormal * static_cast<double>(ahead->sources)) /
+         kTypical;
 }
 
 LawPath ParticleEngine::draw(std::span<const double> theta, const Schedule& when, Draw d, const Request& r,
@@ -62,6 +75,8 @@ Result<std::shared_ptr<const Law>> ParticleEngine::law(std::span<const double> t
 
 Outcome ParticleEngine::evaluate(const Law& law, [[maybe_unused]] Order order, Draw d, const Request& r) const {
   assert(order == Order::value);
+  if (const auto refused = refuses_ahead(problem_.model()); r.effort.ahead && refused)
+    return Failure{Failure::Code::undefined, *refused};
   const auto& drawn = dynamic_cast<const ParticleLaw&>(law);
   try {
     auto out = filter(drawn.path, drawn.schedule, law.theta(), d, r);

@@ -23,6 +23,7 @@ class ParticleEngine : public Engine {
   double step_cost(const Effort&) const override;
 
  private:
+  double ahead_cost(const Effort&) const;
   LawPath draw(std::span<const double> theta, const Schedule&, Draw, const Request&, double margin) const;
   // None: a particle left a window of the law.
   std::optional<Evaluation> filter(const LawPath&, const Schedule&, std::span<const double> theta, Draw,
