@@ -121,6 +121,7 @@ class Engine {
   // What there is of a law: none, one that costs a step per particle, one of pairs.
   enum class LawKind { none, moments, pairs };
   virtual LawKind law_kind() const { return LawKind::none; }
+  virtual bool looks_ahead() const { return false; }  // it serves Effort::ahead
   // Of one particle, by its operations: about 1 for models of two equations.
   virtual double step_cost(const Effort&) const { return 1; }
 };

@@ -7,6 +7,7 @@
 #include "cli/command.hpp"
 #include "cli/exact_answer.hpp"
 #include "cli/running.hpp"
+#include "engine/particles/ahead_limits.hpp"
 #include "mckean/likelihood.hpp"
 
 namespace mckean::cli {
@@ -50,6 +51,8 @@ Answer by_particles(const Arguments& o, const Problem& problem, World& world) {
                       .particles = o.particle_count(),
                       .law_particles = o.law_particle_count(),
                       .ahead = o.proposal == "ahead"};
+  if (const auto refused = refuses_ahead(problem.model()); effort.ahead && refused)
+    throw InputError("--proposal ahead: " + *refused + "; leave it out");
   const auto engine =
       make_engine("particles", problem, {.level = effort.level, .seed = o.seed, .full_precision = o.full_normals});
   const std::vector<double> theta = problem.model().start_values();

@@ -98,7 +98,7 @@ class Chooser {
   // Of proposals with equal work that with the largest mean of log p̂, which errs downwards.
   void choose_proposal() {
     const std::vector<double> plain = values(effort_, kFew);
-    if (deviation_of(plain) < kQuiet / 2) return;
+    if (deviation_of(plain) < kQuiet / 2 || !engine_.looks_ahead()) return;
     Effort best = effort_, ahead = effort_;
     ahead.ahead = true;
     const double cost = engine_.step_cost(ahead) / engine_.step_cost(effort_);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/particles/ahead_limits.hpp"
 #include "mckean/engine.hpp"
 #include "mckean/simulate.hpp"
 #include "mckean/smooth.hpp"
@@ -21,23 +22,25 @@ Data small_data(const Model& model, std::size_t series = 1) {
 }
 
 TEST(Bits, LikelihoodForAnyNumberOfThreads) {
-  for (const char* name : tests::kShipped) {
-    const Model model = tests::shipped(name);
-    const Data data = small_data(model, 2);
-    const auto engine = make_engine("particles", {model, data});
-    const Request request{.effort = {.level = 2, .particles = 100, .law_particles = 40}};
-    const auto run = [&](std::size_t threads) {
-      std::vector<double> logs(6);
-      parallel_for(logs.size(), threads, [&](std::size_t r) {
-        logs[r] = engine->at(model.start_values(), Order::value, {1, static_cast<std::uint32_t>(r)}, request)->loglik;
-      });
-      return logs;
-    };
-    const auto one = run(1);
-    EXPECT_EQ(one, run(2)) << name;
-    EXPECT_EQ(one, run(5)) << name;
-    EXPECT_NE(one[0], one[1]) << name;
-  }
+  for (const char* name : tests::kShipped)
+    for (const bool ahead : {false, true}) {
+      const Model model = tests::shipped(name);
+      const Data data = small_data(model, 2);
+      const auto engine = make_engine("particles", {model, data});
+      const Request request{.effort = {.level = 2, .particles = 100, .law_particles = 40, .ahead = ahead}};
+      if (ahead && refuses_ahead(model)) continue;
+      const auto run = [&](std::size_t threads) {
+        std::vector<double> logs(6);
+        parallel_for(logs.size(), threads, [&](std::size_t r) {
+          logs[r] = engine->at(model.start_values(), Order::value, {1, static_cast<std::uint32_t>(r)}, request)->loglik;
+        });
+        return logs;
+      };
+      const auto one = run(1);
+      EXPECT_EQ(one, run(2)) << name;
+      EXPECT_EQ(one, run(5)) << name;
+      EXPECT_NE(one[0], one[1]) << name;
+    }
 }
 
 TEST(Bits, ReplicatesForAnyOrderAndThreads) {

@@ -128,12 +128,16 @@ w = "normal(d - e, tau)"
 )toml";
 
 TEST(Ahead, UnbiasedForLinearModels) {
-  for (const auto& [text, name] : {std::pair{kLine, "line"}, {kKinetic, "kinetic"}, {kFive, "five"}})
+  struct Case {
+    const char *name, *text;
+    std::size_t particles;
+  };
+  for (const Case& c : {Case{"line", kLine, 100}, Case{"kinetic", kKinetic, 700}, Case{"five", kFive, 400}})
     for (const double widening : {1.0, 2.5}) {
-      const Model model = linear(text);
-      const Effort effort{.level = 2, .particles = 300, .ahead = true, .widening = widening};
+      const Model model = linear(c.text);
+      const Effort effort{.level = 2, .particles = c.particles, .ahead = true, .widening = widening};
       expect_unbiased(estimates(model, gappy_data(model, 3), "kalman", effort, 1500),
-                      name + std::string(", ") + std::to_string(widening));
+                      c.name + std::string(", widened ") + std::to_string(widening));
     }
 }
 

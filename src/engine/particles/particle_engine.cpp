@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cmath>
 
+#include "engine/particles/ahead_limits.hpp"
 #include "engine/particles/degeneracy.hpp"
 #include "mckean/tasks.hpp"
 
@@ -33,15 +34,18 @@ ParticleEngine::ParticleEngine(ParticleProblem problem, NormalPrecision precisio
 
 double ParticleEngine::step_cost(const Effort& e) const {
   const System& system = problem_.system();
-  const auto dynamics = system.dynamics(e.scheme, system.ranks()[problem_.first_rank()], false);
-  double cost = dynamics->move.cost();
-  if (e.ahead) {  // each step is forecast to the end of its interval
-    const auto ahead = system.ahead(e.scheme, dynamics->field.rank);
-    const double left = 0.5 * std::ldexp(1.0, e.level);
-    cost = ahead->launch.cost() + ahead->steer.cost() + ahead->miss.cost() + left * ahead->carry.cost();
-  }
-  const double step = (cost + kNormal * static_cast<double>(dynamics->sources)) / kTypical;
-  return step * (law_kind_ == LawKind::pairs ? static_cast<double>(e.law_particles) : 1);
+  const std::size_t rank = system.ranks()[problem_.first_rank()];
+  const double pairs = law_kind_ == LawKind::pairs ? static_cast<double>(e.law_particles) : 1;
+  const double noise = kNormal * static_cast<double>(problem_.model().noise_sources());
+  if (!e.ahead || !looks_ahead())
+    return (system.dynamics(e.scheme, rank, false)->move.cost() + noise) / kTypical * pairs;
+  // A step of n between two observations is followed by (n − 1)/2 others in its forecast, and by one more for ψ.
+  const auto ahead = system.ahead(e.scheme, rank);
+  const Grid grid = problem_.schedule({e.level, e.scheme}).grid;
+  const double n = static_cast<double>(grid.steps()) / static_cast<double>(grid.points.size());
+  return (ahead->launch.cost() + ahead->steer.cost() + std::max(0.0, n - 1) / 2 * ahead->carry.cost() +
+          ahead->flow.cost() + noise) /
+         kTypical * pairs;
 }
 
 LawPath ParticleEngine::draw(std::span<const double> theta, const Schedule& when, Draw d, const Request& r,
@@ -70,6 +74,8 @@ Result<std::shared_ptr<const Law>> ParticleEngine::law(std::span<const double> t
 
 Outcome ParticleEngine::evaluate(const Law& law, [[maybe_unused]] Order order, Draw d, const Request& r) const {
   assert(order == Order::value);
+  if (const auto refused = refuses_ahead(problem_.model()); r.effort.ahead && refused)
+    return Failure{Failure::Code::undefined, *refused};
   const auto& drawn = dynamic_cast<const ParticleLaw&>(law);
   try {
     auto out = filter(drawn.path, drawn.schedule, law.theta(), d, r);

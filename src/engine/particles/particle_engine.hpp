@@ -1,6 +1,7 @@
 // Likelihoods by particles: a law, then a bootstrap filter of each series given that law.
 #pragma once
 
+#include "engine/particles/ahead_limits.hpp"
 #include "engine/particles/filter.hpp"
 #include "engine/particles/particle_problem.hpp"
 #include "engine/prediction.hpp"
@@ -21,6 +22,7 @@ class ParticleEngine : public Engine {
   Outcome evaluate(const Law&, Order, Draw, const Request&) const override;
   LawKind law_kind() const override { return law_kind_; }
   double step_cost(const Effort&) const override;
+  bool looks_ahead() const override { return !refuses_ahead(problem_.model()); }
 
  private:
   LawPath draw(std::span<const double> theta, const Schedule&, Draw, const Request&, double margin) const;

@@ -14,6 +14,7 @@ constexpr double kWidenings[] = {1, 1.5, 2.5, 4};
 
 Effort with_best_proposal(Evaluations& evaluate, const std::string& name, const std::vector<double>& theta,
                           const Effort& effort) {
+  if (!evaluate.engine().looks_ahead()) return effort;
   Effort plain = effort, best = effort, ahead = effort;
   plain.ahead = false, ahead.ahead = true;
   const auto at = [&](const std::string& what, const Effort& e) {
