@@ -37,6 +37,9 @@ struct Synthetic : Engine {
   double cost = 1;  // of a step; of a law of pairs, times N
   LawKind kind = LawKind::none;
   std::uint64_t seed = 1;
+  double of_ahead = 0;        // the noise of particles that look ahead, as a share; 0: they cannot
+  double cost_of_ahead = 3;   // of a step of theirs, as a multiple
+  double least_widening = 1;  // below which theirs is a hundred times as large
 
   std::string_view name() const override { return "synthetic"; }
   bool exact() const override { return noise == 0; }
@@ -49,7 +52,9 @@ struct Synthetic : Engine {
     const auto known = value(at.theta(), r.effort);
     if (!known) return Failure{Failure::Code::undefined, "nothing here"};
     NormalDraws normal(seed_of(draw.seed, std::to_string(draw.index)));
-    const double sd = std::sqrt(noise * louder(at.theta()) / static_cast<double>(r.effort.particles));
+    double variance = noise * louder(at.theta()) / static_cast<double>(r.effort.particles);
+    if (r.effort.ahead) variance *= of_ahead * (r.effort.widening < least_widening ? 100 : 1);
+    const double sd = std::sqrt(variance);
     Evaluation out;
     // As log p̂ is: its mean is half its variance below.
     out.loglik = r.effort.temper * *known + sd * normal.next() - sd * sd / 2;
@@ -57,8 +62,9 @@ struct Synthetic : Engine {
     return out;
   }
   LawKind law_kind() const override { return kind; }
+  bool looks_ahead() const override { return of_ahead > 0; }
   double step_cost(const Effort& e) const override {
-    return cost * (kind == LawKind::pairs ? static_cast<double>(e.law_particles) : 1);
+    return cost * (e.ahead ? cost_of_ahead : 1) * (kind == LawKind::pairs ? static_cast<double>(e.law_particles) : 1);
   }
 
   Found run() { return run(runner); }
