@@ -105,6 +105,8 @@ Result<T> attempt(F&& f) {
 }  // namespace
 
 Outcome QuadratureEngine::evaluate(const Law& law, Order order, Draw, const Request& r) const {
+  if (r.effort.scheme != Scheme::euler)
+    return Failure{Failure::Code::undefined, "densities on grids move by Euler's steps alone"};
   Accuracy accuracy = accuracy_;
   if (r.most_work > 0) accuracy.total = r.most_work;
   const Quadrature quadrature = quadrature_.with(r.effort.level, accuracy, r.stop);
