@@ -65,6 +65,7 @@ Answer by_particles(const Arguments& o, const Problem& problem, World& world) {
     }
     AverageOptions options{.seed = o.seed, .repeats = o.repeats};
     options.request.effort = effort;
+    options.request.predictions = false;
     return {effort, o.repeats, average_likelihood(*engine, theta, options, run.runner()), {}};
   });
 }

@@ -13,7 +13,7 @@ namespace {
 
 using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
-constexpr std::size_t kFilters = 8, kFilterParticles = 1024;
+constexpr std::size_t kFilters = 8, kFilterParticles = 1024, kPredicting = 4;
 
 // "0.71 a - 0.71 b", of a direction in unconstrained coordinates.
 std::string combination(const Model& model, const VectorXd& direction) {
@@ -70,8 +70,17 @@ LikelihoodAverage likelihood_at(Workbench& bench, const std::string& group, Effo
   effort.particles = std::max(kFilterParticles / 4, kFilterParticles / (1 + series / 8));
   effort.law_particles = kFilterParticles;
   options.request.effort = effort;
+  options.request.predictions = !effort.ahead;
   LikelihoodAverage out = average_likelihood(*engine, theta, options, bench.runner);
   bench.particle_steps += out.particle_steps;
+  if (!effort.ahead) return out;
+  // Particles that have looked at an observation do not predict it: others do.
+  options.request.effort.ahead = false;
+  options.request.predictions = true;
+  options.repeats = kPredicting, options.group = group + "predictions";
+  const LikelihoodAverage plain = average_likelihood(*engine, theta, options, bench.runner);
+  bench.particle_steps += plain.particle_steps;
+  out.prediction_errors = plain.prediction_errors;
   return out;
 }
 

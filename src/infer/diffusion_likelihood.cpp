@@ -65,6 +65,7 @@ class Chooser {
     AverageOptions o{.seed = options_.seed, .group = "likelihood " + key(e)};
     o.request.effort = e;
     o.request.quiet_law = true;
+    o.request.predictions = false;
     const auto more =
         draw_likelihoods(engine_, theta_, o, static_cast<std::uint32_t>(have.size()), count - have.size(), runner_);
     for (const LikelihoodDraw& d : more) steps_ += d.work, work_ += d.work * engine_.step_cost(e);

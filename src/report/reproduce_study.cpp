@@ -111,6 +111,7 @@ class Study {
 
   FitPlan stratified_plan(const Job& job) const {
     FitPlan o;
+    o.estimator = Estimator::stratified;
     o.pilot.levels = {options_.lowest, options_.highest};
     o.pilot.chain = options_.chain;
     o.pilot.chain.precondition = {};
