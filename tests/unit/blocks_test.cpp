@@ -63,8 +63,7 @@ TEST(Blocks, KindsAreToldApartByTheLawsThatTheyRead) {
       "y = \"a*(mx - y)\"\nu = \"a*(mu - u)\"\nv = \"a*(mx - v) + DRIFT\"\n[diffusion]\nx = 1\ny = 1\nu = 1\nv = 1\n"
       "[observation]\nz = \"normal(x, 1)\"\n";
   const auto with = [&](const std::string& drift) {
-    std::string text = rest;
-    return block_model("x = 0\ny = 0\nu = 0\nv = 0", text.replace(text.find("DRIFT"), 5, drift));
+    return block_model("x = 0\ny = 0\nu = 0\nv = 0", std::string(rest).replace(rest.find("DRIFT"), 5, drift));
   };
   EXPECT_EQ(block_kinds(Blocks(with("0"))), (BlockNumbers{0, 0, 0, 0}));
   EXPECT_EQ(block_kinds(Blocks(with("1"))), (BlockNumbers{0, 0, 0, 1}));
