@@ -46,7 +46,7 @@ struct DiffusionLikelihood {
   LikelihoodAverage average;
   Effort effort;
   std::size_t repeats = 0;
-  MeasuredChange steps, law;  // with twice as many steps, four times as many particles of the law
+  MeasuredChange steps, law;  // by the last doubling of the steps, by the last fourfold law
   bool reached = false;       // the tolerance
 };
 // Of an engine with particles. Throws NumericalError, and Stopped.

@@ -103,7 +103,7 @@ void print_text_of(const Arguments& o, const Answer& a, double seconds) {
              effort.level, effort.particles, effort.ahead ? " that look ahead" : "", effort.law_particles, repeats,
              o.seed);
   if (chosen)
-    fmt::print("twice as many steps move it by {:.2g} ± {:.1g}, four times the law particles by {:.2g} ± {:.1g}\n",
+    fmt::print("the last doubling of the steps moved it by {:.2g} ± {:.1g}, the last fourfold law by {:.2g} ± {:.1g}\n",
                chosen->steps.value, chosen->steps.se, chosen->law.value, chosen->law.se);
   fmt::print("{:.3g} particle-steps in {:.3g} s\n", static_cast<double>(average.particle_steps), seconds);
 }

@@ -138,7 +138,8 @@ class Chooser {
   }
   bool matters(const MeasuredChange& c) const { return std::abs(c.value) > options_.tolerance / 2 + 2 * c.se; }
 
-  // Twice as many steps until that does not matter; false where it cannot be told.
+  // Twice as many steps until that does not matter, and once more than needed: what is left is a third of the last
+  // change, or less. False where it cannot be told. The same for the law.
   bool choose_steps() {
     for (;;) {
       Effort finer = effort_;
@@ -146,9 +147,9 @@ class Chooser {
       const auto found = change(finer);
       if (!found) return false;
       steps_change_ = *found;
+      effort_ = finer;
       if (!matters(*found)) return true;
       if (finer.level == kLastLevel) return false;
-      effort_ = finer;
     }
   }
 
@@ -160,9 +161,9 @@ class Chooser {
       const auto found = change(larger);
       if (!found) return false;
       law_change_ = *found;
+      effort_ = larger;
       if (!matters(*found)) return true;
       if (larger.law_particles > kMostLaw) return false;
-      effort_ = larger;
     }
   }
 
