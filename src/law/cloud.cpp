@@ -144,8 +144,6 @@ LawStatus Cloud::expand(std::size_t stage, const Columns& at, const Windows& how
   return status;
 }
 
-LawStatus Cloud::measure(double t, const Windows& how) { return expand(0, state(), how, t); }
-
 // What the drift reads of the law at one stage: inputs, then tangents.
 void Cloud::append_stage(std::size_t stage, std::vector<double>& to) const {
   const std::size_t n = dynamics_.inputs();

@@ -39,7 +39,7 @@ class Cloud {
 
   // The numbers that a drift reads at time t, and those that it reads at the later stages of a step from there: all
   // stages' inputs, one after the other, and their tangents parameter by parameter.
-  LawStatus measure(double t, const Windows&);
+  LawStatus measure(double t, const Windows& how) { return expand(0, state(), how, t); }
   LawStatus measure_stages(const StepTime&, const Windows&);
   const std::vector<double>& inputs() const { return inputs_; }
   const std::vector<double>& tangents() const { return tangents_; }

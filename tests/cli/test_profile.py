@@ -65,9 +65,9 @@ class Profile(ProgramTest):
         ):
             with self.subTest(arguments):
                 self.refuse("profile", "ou.toml", "d.csv", *arguments, says=says)
-        self.succeed("simulate", MODELS / "neural.toml", "--set", "d=2", "--times", 3, "--out", "n.csv")
-        self.refuse("profile", MODELS / "neural.toml", "n.csv", "--set", "d=2", "--parameter", "alpha", "--estimator",
-                    "quadrature", says="one")
+        self.succeed("simulate", MODELS / "fitzhugh-nagumo.toml", "--times", 3, "--out", "n.csv")
+        self.refuse("profile", MODELS / "fitzhugh-nagumo.toml", "n.csv", "--parameter", "c", "--estimator", "quadrature",
+                    says="meet")
 
 
 if __name__ == "__main__":

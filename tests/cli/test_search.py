@@ -58,7 +58,7 @@ class Search(ProgramTest):
     def test_table(self):
         done = self.run_program("fit", "m.toml", "d.csv", *QUICK, "--run", "r")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"\nk +\S+ +\S+ +\S+ +\S+ to \S+\n(.*\n)*search, level 3, \d+ particles, \d+ evaluations, seed 1; ")
+        self.assertRegex(done.stdout, r"\nk +\S+ +\S+ +\S+ +\S+ to \S+\n(.*\n)*search, euler steps of level 3, \d+ particles, \d+ evaluations, seed 1; ")
 
     def test_not_converged(self):
         done = self.run_program("fit", "m.toml", "d.csv", *QUICK, "--particles", 2, "--no-run", "--json")

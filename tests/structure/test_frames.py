@@ -50,7 +50,7 @@ def backtraces(model, hits):
     return done.stdout.partition("Switching to thread 1 ")[::2]
 
 
-def frames(model="fitzhugh-nagumo.toml", hits=200000):
+def frames(model="fitzhugh-nagumo.toml", hits=40000):
     """From main to the kernel: Frame::connect is called just before Frame::execute calls kernels."""
     working, waiting = ([f for f in FRAME.findall(text) if OURS.search(f)] for text in backtraces(model, hits))
     return [*reversed([f for f in waiting if not WAITING.search(f)]), *reversed(working[1:]), "mckean::Frame::execute",
