@@ -360,14 +360,14 @@ class OtherRuns(Pages):
                 self.assertIn("mckean resume " + name, self.all("main")[0].text)
 
     def test_vector(self):
-        """Two components, by particle filters; a hundred, of which a few are shown, and the page says so."""
+        """Two components that meet only through the law, exactly; a hundred, of which a few are shown, and the page says so."""
         neural = MODELS / "neural.toml"
-        neurons = MODELS / "fitzhugh-nagumo.toml"
-        program("simulate", neurons, "--times", 25, "--law-particles", 100, "--level", 3, "--out", "n2.csv")
-        program("fit", neurons, "n2.csv", "--estimator", "single", "--levels", "3", "--replicates", 4, "--iterations", 10, *SMALL, "--run", "two")
+        program("simulate", neural, "--set", "d=2", "--times", 25, "--law-particles", 100, "--level", 3, "--out", "n2.csv")
+        program("fit", neural, "n2.csv", "--set", "d=2", "--estimator", "single", "--levels", "1", "--replicates", 4, "--iterations", 10, *SMALL,
+                "--run", "two")
         self.check_page("two", CHAINED["single"][1])
         self.assertTrue(self.has_errors())
-        self.assertIn("particle filters", self.all("#likelihood ~ figure figcaption")[0].text)
+        self.assertIn("Exact, by quadrature", self.all("#likelihood ~ figure figcaption")[0].text)
         program("simulate", neural, "--set", "d=100", "--times", 5, "--law-particles", 64, "--level", 2, "--out", "n.csv")
         program("fit", neural, "n.csv", "--set", "d=100", "--estimator", "single", "--levels", "1", "--replicates", 4, "--iterations", 4, *SMALL,
                 "--run", "neural")
