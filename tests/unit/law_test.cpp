@@ -79,17 +79,20 @@ TEST(LawTangents, OfASplittingAgreeWithDifferences) {
 
 // Particles without spread follow the classical Runge-Kutta method for x' = a(t, x, law at x), averages at the stages.
 TEST(SplittingLaw, AveragesAreTakenAtTheStages) {
-  using Kernel = double (*)(double);
-  for (const auto& [kernel, mean] :
-       {std::pair<const char*, Kernel>{"x'^2", [](double x) { return x * x; }},
-        {"exp(-x*x')", [](double x) { return std::exp(-x * x); }}}) {  // by moments, and expanded
+  struct Case {
+    std::string kernel;
+    double (*mean)(double);
+  };
+  const Case cases[] = {{"x'^2", [](double x) { return x * x; }},  // by moments, and expanded
+                        {"exp(-x*x')", [](double x) { return std::exp(-x * x); }}};
+  for (const Case& c : cases) {
     const Model model = parse_model(
-        std::string("[state]\nx = 0.6\n[parameters]\nb = 1.3\n[interaction]\nk = \"") + kernel +
+        "[state]\nx = 0.6\n[parameters]\nb = 1.3\n[interaction]\nk = \"" + c.kernel +
             "\"\n[drift]\nx = \"sin(t) - x + b*k\"\n[diffusion]\nx = 1e-10\n[observation]\ny = \"normal(x, 1)\"\n",
         "stages.toml");
     const double times[] = {1, 2};
     const Grid grid(times, 1, 1.0, Scheme::splitting);
-    const auto drift = [&](double t, double x) { return std::sin(t) - x + 1.3 * mean(x); };
+    const auto drift = [&](double t, double x) { return std::sin(t) - x + 1.3 * c.mean(x); };
     std::vector<double> expected{0.6};
     for (const StepTime& s : grid.step) {
       const double x = expected.back(), h = s.flow, k1 = drift(s.t, x), k2 = drift(s.t + h / 2, x + h / 2 * k1),
@@ -99,7 +102,7 @@ TEST(SplittingLaw, AveragesAreTakenAtTheStages) {
     const System system(model);
     const LawStatus status =
         run_law(system, {grid, model.start_values()}, kNoise, {.particles = 8}, [&](std::size_t k, const Cloud& cloud) {
-          EXPECT_NEAR(cloud.state()[0][3], expected[k], 1e-8) << kernel << " " << k;
+          EXPECT_NEAR(cloud.state()[0][3], expected[k], 1e-8) << c.kernel << " " << k;
         });
     EXPECT_EQ(status, LawStatus::good);
   }
