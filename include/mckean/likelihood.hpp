@@ -36,7 +36,7 @@ LikelihoodAverage average_likelihood(const Engine&, std::span<const double> thet
 struct DiffusionOptions {
   double tolerance = 0.1;  // log units, of all errors together
   std::uint64_t seed = 1;
-  double most_work = 1e9;  // particle-steps times their cost, after which it ends as it is
+  double most_work = 4e9;  // particle-steps times their cost, after which it ends as it is
 };
 // By how much a finer computation moves the value, and the Monte Carlo error of that.
 struct MeasuredChange {
@@ -46,8 +46,9 @@ struct DiffusionLikelihood {
   LikelihoodAverage average;
   Effort effort;
   std::size_t repeats = 0;
-  MeasuredChange steps, law;  // by the last doubling of the steps, by the last fourfold law
-  bool reached = false;       // the tolerance
+  // By the last doubling of the steps, by the last fourfold law; none where that is not known.
+  std::optional<MeasuredChange> steps, law;
+  bool reached = false;  // the tolerance
 };
 // Of an engine with particles. Throws NumericalError, and Stopped.
 DiffusionLikelihood diffusion_likelihood(const Engine&, std::span<const double> theta, const DiffusionOptions&,

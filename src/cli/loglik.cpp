@@ -70,6 +70,16 @@ Answer by_particles(const Arguments& o, const Problem& problem, World& world) {
   });
 }
 
+nlohmann::ordered_json change_json(const std::optional<MeasuredChange>& c) {
+  nlohmann::ordered_json out = {{"value", nullptr}, {"se", nullptr}};
+  if (c) out = {{"value", c->value}, {"se", c->se}};
+  return out;
+}
+
+std::string change_text(const std::optional<MeasuredChange>& c) {
+  return c ? fmt::format("{:.2g} ± {:.1g}", c->value, c->se) : "an amount that is not known";
+}
+
 void print_json_of(const Arguments& o, const Model& model, const Answer& a, double seconds) {
   const auto& [effort, repeats, average, chosen] = a;
   nlohmann::ordered_json se = nullptr;
@@ -89,9 +99,7 @@ void print_json_of(const Arguments& o, const Model& model, const Answer& a, doub
                                 {"warnings", warning_texts(average.findings)},
                                 {"findings", findings_json(average.findings)}};
   if (chosen)
-    out["errors"] = {{"steps", {{"value", chosen->steps.value}, {"se", chosen->steps.se}}},
-                     {"law", {{"value", chosen->law.value}, {"se", chosen->law.se}}},
-                     {"particles", se}};
+    out["errors"] = {{"steps", change_json(chosen->steps)}, {"law", change_json(chosen->law)}, {"particles", se}};
   print_json(out);
 }
 
@@ -103,8 +111,8 @@ void print_text_of(const Arguments& o, const Answer& a, double seconds) {
              effort.level, effort.particles, effort.ahead ? " that look ahead" : "", effort.law_particles, repeats,
              o.seed);
   if (chosen)
-    fmt::print("the last doubling of the steps moved it by {:.2g} ± {:.1g}, the last fourfold law by {:.2g} ± {:.1g}\n",
-               chosen->steps.value, chosen->steps.se, chosen->law.value, chosen->law.se);
+    fmt::print("the last doubling of the steps moved it by {}, the last fourfold law by {}\n",
+               change_text(chosen->steps), change_text(chosen->law));
   fmt::print("{:.3g} particle-steps in {:.3g} s\n", static_cast<double>(average.particle_steps), seconds);
 }
 

@@ -144,9 +144,8 @@ class Chooser {
     for (;;) {
       Effort finer = effort_;
       ++finer.level;
-      const auto found = change(finer);
+      const auto found = steps_change_ = change(finer);
       if (!found) return false;
-      steps_change_ = *found;
       effort_ = finer;
       if (!matters(*found)) return true;
       if (finer.level == kLastLevel) return false;
@@ -154,13 +153,12 @@ class Chooser {
   }
 
   bool choose_law() {
-    if (engine_.law_kind() == Engine::LawKind::none) return true;
+    if (engine_.law_kind() == Engine::LawKind::none) return law_change_.emplace(), true;
     for (;;) {
       Effort larger = effort_;
       larger.law_particles *= 4;
-      const auto found = change(larger);
+      const auto found = law_change_ = change(larger);
       if (!found) return false;
-      law_change_ = *found;
       effort_ = larger;
       if (!matters(*found)) return true;
       if (larger.law_particles > kMostLaw) return false;
@@ -174,7 +172,7 @@ class Chooser {
   Effort effort_;
   std::map<std::string, std::vector<LikelihoodDraw>> known_;
   double steps_ = 0, work_ = 0;
-  MeasuredChange steps_change_, law_change_;
+  std::optional<MeasuredChange> steps_change_, law_change_;
 };
 }  // namespace
 

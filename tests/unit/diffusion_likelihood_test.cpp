@@ -59,7 +59,9 @@ TEST(DiffusionLikelihood, LevelsWithoutALikelihoodArePassedOver) {
 TEST(DiffusionLikelihood, AtTheLimitOfWorkItSaysSo) {
   Synthetic s = with_errors(0, 0);
   s.noise = 1e5;
-  EXPECT_FALSE(likelihood(s, {.most_work = 1e5}).reached);
+  const DiffusionLikelihood found = likelihood(s, {.most_work = 1e5});
+  EXPECT_FALSE(found.reached);
+  EXPECT_FALSE(found.steps);  // not known, which is not 0
 }
 
 TEST(DiffusionLikelihood, ParticlesLookAheadWhereThatIsBetter) {
