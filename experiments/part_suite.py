@@ -9,7 +9,8 @@ from tables import number, verdict
 TIMEOUT = 120
 BASELINE = cases.SUITE / "baseline.py"
 PRECISE = ["--particles", 4096, "--law-particles", 8192, "--repeats", 8]
-LEVEL = 6  # of log-likelihoods, where a fit reports none
+SCHEME = ["--scheme", "splitting"]  # of log-likelihoods: those of the diffusion, whatever steps a fit takes
+LEVEL = 3  # at least
 
 
 class LogLikelihoods:
@@ -21,7 +22,7 @@ class LogLikelihoods:
     def __call__(self, values, level):
         key = (level, *values.items())
         if key not in self.known:
-            command = cases.loglik_command(self.study.mckean, self.case, values, ["--level", level, *PRECISE])
+            command = cases.loglik_command(self.study.mckean, self.case, values, [*SCHEME, "--level", level, *PRECISE])
             result = cases.attempt(command, None).result
             self.known[key] = result and result["loglik"]
         return self.known[key]
@@ -38,7 +39,8 @@ def text_of(result):
 
 
 def level_of(result):
-    return (result.get("levels") or [LEVEL])[-1] if result else LEVEL
+    """One finer than that of the fit."""
+    return max(LEVEL, (result.get("levels") or [LEVEL])[-1] + 1) if result else LEVEL
 
 
 def fit_row(study, case, loglik, k, start):
@@ -53,7 +55,7 @@ def fit_row(study, case, loglik, k, start):
 
 
 def baseline_row(study, case, loglik, fit):
-    """The baseline from the first start, and the fit from there, by one log-likelihood at the fit's level."""
+    """The baseline from the first start, and the fit from there, by one log-likelihood."""
     command = ["/usr/bin/python3", BASELINE, case.model, case.data, "--mckean", study.mckean,
                *cases.settings(case.constants, case.starts[0])]
     done = cases.attempt(command, None)

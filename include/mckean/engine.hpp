@@ -22,10 +22,11 @@ namespace mckean {
 
 inline constexpr int kContinuous = -1;  // the level of the diffusion itself, where an engine has it
 
-// How carefully. Exact engines read the level and the temper alone.
+// How carefully. Exact engines read steps and temper alone.
 struct Effort {
   int level = 4;                                     // a unit of time is split into 2^level steps
   Scheme scheme = Scheme::euler;                     // of these steps
+  bool extrapolated = false;                         // from this level and finer ones to the diffusion: exact engines
   std::size_t particles = 256, law_particles = 512;  // M and N
   double temper = 1;                                 // β: every observation counts as that share of one, G^β
   bool ahead = false;                                // particles are moved towards the next observation
@@ -48,6 +49,7 @@ struct Request {
       true;               // else observations deep in the tails of what is predicted are a failure, or a finding
   bool quiet_law = true;  // the law's particles in pairs with opposite noise
   double most_work = 0;   // beyond which it is a failure; 0: no limit
+  double error = 0;       // that an exact engine may leave in a log-likelihood; 0: rounding alone
   std::stop_token stop = {};
 };
 
@@ -59,6 +61,7 @@ struct Evaluation {
   // column. NaN where y is missing or its distribution has no moments.
   std::vector<double> prediction_errors;
   std::vector<std::string> warnings;  // observations at which one particle carries all the weight
+  std::vector<int> levels;            // that were extrapolated
 };
 
 // The state at one time, given all observations.
@@ -69,7 +72,7 @@ using States = std::vector<std::vector<std::vector<Smoothed>>>;  // series by se
 
 // There is no likelihood at θ: an infinite potential with a reason, not an exception.
 struct Failure {
-  // too_coarse: Euler's steps are too long at this level; a finer one may have a likelihood.
+  // too_coarse: steps are too long at this level; a finer one may have a likelihood.
   enum class Code { undefined, implausible, too_much_work, too_coarse } code = Code::undefined;
   std::string message;
 };
@@ -105,15 +108,19 @@ class Engine {
   virtual ~Engine() = default;
 
   virtual std::string_view name() const = 0;
-  virtual bool exact() const = 0;                    // no Monte Carlo error: one draw suffices
-  virtual bool continuous() const { return false; }  // it serves kContinuous
-  virtual Order serves() const = 0;                  // the highest
+  virtual bool exact() const = 0;                              // no Monte Carlo error: one draw suffices
+  virtual bool continuous() const { return false; }            // it serves kContinuous
+  virtual Scheme scheme() const { return Scheme::splitting; }  // of steps that come closest to the diffusion
+  virtual Order serves() const = 0;                            // the highest
   virtual const std::vector<Parameter>& parameters() const = 0;
 
   // Both throw Stopped soon after a stop is requested, and nothing else.
   virtual Result<std::shared_ptr<const Law>> law(std::span<const double> theta, Draw, const Request&) const = 0;
   virtual Outcome evaluate(const Law&, Order, Draw, const Request&) const = 0;
+  // Both in one, and what else an effort asks for. Where a coarse level has no likelihood at θ, finer ones are
+  // extrapolated.
   Outcome at(std::span<const double> theta, Order, Draw, const Request&) const;
+  Result<States> states_at(std::span<const double> theta, const Request&) const;  // where it smooths
 
   virtual bool smooths() const { return false; }  // it serves the next one
   virtual std::optional<Result<States>> states(const Law&, const Request&) const { return {}; }

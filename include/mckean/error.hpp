@@ -11,6 +11,11 @@ struct InputError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The same of a setting of an algorithm, whose name stands first in the message: "law_particles 0: …".
+struct SettingError : InputError {
+  using InputError::InputError;
+};
+
 // The input was understood, but the computation has no answer: overflow, weights that are all zero.
 struct NumericalError : std::runtime_error {
   using std::runtime_error::runtime_error;

@@ -32,6 +32,7 @@ struct Finding {
     law_matters,
     law_moved,
     refinement_unchecked,
+    steps_explode,
     level_matters,
     level_without_maximum,
     not_extrapolated,

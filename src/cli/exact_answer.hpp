@@ -11,13 +11,20 @@
 
 namespace mckean::cli {
 
+// The engine that the options mean: particles where one of theirs is given. Throws InputError where others contradict
+// it.
+std::string asked_engine(const Arguments&);
+
+std::string steps_text(std::optional<int> level,
+                       const std::vector<int>& extrapolated);  // "level 3", "continuous time", …
+
 struct ExactAnswer {
   std::string engine;
   std::optional<int> level;  // that was asked for; none: continuous time
-  ContinuousValue value;
+  Evaluation value;
   States states;  // where they were asked for
 
-  std::string steps() const;                                // "level 3", "continuous time", …
+  std::string steps() const { return steps_text(level, value.levels); }
   nlohmann::ordered_json settings(const Arguments&) const;  // the keys that all commands have
 };
 

@@ -18,7 +18,7 @@ constexpr std::size_t kShown = 5;  // warnings
 void print_exact(const Arguments& o, const Model& model, const ExactAnswer& exact, World& world,
                  const Stopwatch& clock) {
   if (!world.first()) return;
-  const Evaluation& found = exact.value.evaluation;
+  const Evaluation& found = exact.value;
   if (o.json) {
     nlohmann::ordered_json out = {{"loglik", {{"value", found.loglik}, {"se", 0.0}}}};
     out.update(exact.settings(o));

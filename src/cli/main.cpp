@@ -1,6 +1,7 @@
 // The command `mckean`: parses the command line, runs one subcommand, turns exceptions into exit status.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <new>
 
@@ -21,6 +22,12 @@ int complain(mckean::World& world, int status, const std::string& message) {
   if (!world.all_failed() && !world.first())
     fmt::print(stderr, "mckean: rank {} on {}: {}\n", world.rank(), world.host(), message);
   return status;
+}
+
+// A message that begins with the name of a setting, as the option of that name: "--law-particles 0: …".
+std::string as_option(std::string message) {
+  std::replace(message.begin(), message.begin() + static_cast<std::ptrdiff_t>(message.find(' ')), '_', '-');
+  return "--" + message;
 }
 
 // What is wrong with the command line, and where help is.
@@ -62,6 +69,8 @@ int run_command(mckean::World& world, int argc, char** argv) {
     return app.exit(e);
   } catch (const CLI::ParseError& e) {
     return complain(world, kBadInput, usage_problem(app, e, argc > 1 ? argv[1] : ""));
+  } catch (const mckean::SettingError& e) {
+    return complain(world, kBadInput, as_option(e.what()));
   } catch (const mckean::InputError& e) {
     return complain(world, kBadInput, e.what());
   } catch (const mckean::Stopped&) {

@@ -65,7 +65,7 @@ const std::vector<Option> kOptions = {
      "how the likelihood is computed: kalman (exact, for linear models with normal noise), quadrature (exact, for "
      "components that meet only through the law), particles, or auto: the first of them that serves at a bearable "
      "cost"},
-    {"--engine", &A::engine, C::loglik | kHeld,
+    {"--engine", &A::engine, C::loglik | kHeld | C::profile,
      {.fallback = "auto", .check = CLI::IsMember({"auto", "kalman", "quadrature", "particles"})},
      "how it is computed, as for fit; options of particles mean particles"},
     {"--estimator", &A::estimator, C::fit,
@@ -74,8 +74,8 @@ const std::vector<Option> kOptions = {
      "a fixed number of replicates in each cell), paper (the randomised multilevel estimator as printed), single "
      "(one level, --iterations long); quadrature: the same as --engine quadrature"},
     {"--estimator", &A::estimator, C::profile, {.check = CLI::IsMember({"quadrature", "scores"})},
-     "quadrature: exact, for one-dimensional states, there the default; scores: integrated scores of the smoother, "
-     "for any state"},
+     "quadrature: the same as --engine quadrature; scores: integrated scores of the smoother, as --engine particles "
+     "does it"},
     {"--scheme", &A::scheme, C::fit,
      {.check = CLI::IsMember({"euler", "splitting"}), .key = "scheme", .readers = R::search}, kScheme},
     {"--scheme", &A::scheme, C::loglik, {.check = CLI::IsMember({"euler", "splitting"})}, kScheme},
@@ -91,7 +91,7 @@ const std::vector<Option> kOptions = {
     {"--level", &A::level, kHeld, {.fallback = std::to_string(kSmooth.level), .check = whole_number(0, kHighestLevel)},
      kLevel + "; exact engines answer in continuous time without it"},
     {"--level", &A::level, C::profile, {.check = whole_number(0, kHighestLevel)},
-     kLevel + " (default: 5 for quadrature, chosen by a pilot for scores)"},
+     kLevel + "; without it exact engines answer in continuous time, and a pilot chooses that of scores"},
     {"--particles", &A::particles, C::loglik,
      {.fallback = std::to_string(kLikelihood.particles), .check = whole_number(1, kMostParticles)},
      "particles of the filter"},

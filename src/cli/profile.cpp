@@ -8,6 +8,7 @@
 #include "cli/advice.hpp"
 #include "cli/chain_options.hpp"
 #include "cli/command.hpp"
+#include "cli/exact_answer.hpp"
 #include "cli/plot.hpp"
 #include "cli/running.hpp"
 #include "expr/parse.hpp"
@@ -39,33 +40,29 @@ std::pair<double, double> parse_range(const std::string& text) {
   throw InputError(fmt::format("--range {}: LO:HI is expected, two numbers, the lower one first", text));
 }
 
-bool by_quadrature(const Arguments& o, const Model& model) {
-  if (!o.estimator.empty()) return o.estimator == "quadrature";
-  return model.dimension() == 1 && model.components()[0].noisy;
+// The first exact one that serves, unless another is asked for.
+std::string engine_of(const Arguments& o, const Problem& problem) {
+  Arguments meant = o;
+  if (o.estimator == "quadrature") meant.engine = o.estimator;
+  std::string asked = o.estimator == "scores" ? "particles" : asked_engine(meant);
+  if (asked != "auto") return asked;
+  const auto kinds = engine_kinds();
+  return std::ranges::find_if(kinds, [&](const EngineKind& k) { return !k.refuses(problem); })->name;
 }
 
-// Options that only chains have a use for.
-void warn_of_unused(const Arguments& o, std::vector<std::string>& warnings) {
-  for (const Option& option : options())
-    if ((option.commands & Command::profile) && !(option.details.readers & Reader::quadrature) &&
-        o.given.contains(option.flag))
-      warnings.push_back(fmt::format("{}: quadrature has no use for it; --estimator scores has", option.flag));
-}
-
-ProfileOptions profile_options(const Arguments& o, const Model& model) {
+ProfileOptions profile_options(const Arguments& o, const Problem& problem) {
+  const Model& model = problem.model();
   ProfileOptions p;
   p.parameter = parameter_index(model, o.parameter);
   p.points = o.points;
   if (!o.range.empty()) p.range = parse_range(o.range);
   p.seed = o.seed;
-  if (by_quadrature(o, model)) {
-    p.method = ProfileOptions::Method::quadrature;
-    p.quadrature_level = o.level.value_or(p.quadrature_level);
-    return p;
-  }
+  p.level = o.level;
+  p.engine = engine_of(o, problem);
+  if (p.engine != "particles") return p;
   if (o.level) p.pilot.levels = {*o.level, *o.level};
-  if (!o.particles.empty()) p.pilot.particles = Rule(o.particles, "--particles");
-  if (!o.law_particles.empty()) p.pilot.law_particles = Rule(o.law_particles, "--law-particles");
+  if (!o.particles.empty()) p.pilot.particles = Rule(o.particles, "particles");
+  if (!o.law_particles.empty()) p.pilot.law_particles = Rule(o.law_particles, "law_particles");
   p.pilot.chain = chain_options(model, chosen_smoother(o), finite_difference(o), o.full_normals);
   p.pilot.chain.antithetic_laws = true;
   return p;
@@ -94,6 +91,8 @@ std::string to_csv(const Model& model, const ProfileOptions& options, const Prof
   return text;
 }
 
+std::string how(const ProfileOptions& options) { return options.engine == "particles" ? "scores" : options.engine; }
+
 Json to_json(const Arguments& o, const Model& model, const ProfileOptions& options, const Profile& profile,
              const std::vector<std::string>& warnings) {
   const auto maybe = [](const std::optional<double>& v) { return v ? Json(*v) : Json(nullptr); };
@@ -113,8 +112,10 @@ Json to_json(const Arguments& o, const Model& model, const ProfileOptions& optio
           {"lower", maybe(profile.lower)},
           {"upper", maybe(profile.upper)},
           {"loglik", loglik},
-          {"estimator", options.method == ProfileOptions::Method::quadrature ? "quadrature" : "scores"},
-          {"level", profile.level},
+          {"engine", options.engine},
+          {"estimator", how(options)},
+          {"level", profile.level ? Json(*profile.level) : Json(nullptr)},
+          {"levels", profile.levels},
           {"seed", o.seed},
           {"particle_steps", profile.particle_steps},
           {"warnings", warnings},
@@ -163,24 +164,22 @@ void print_summary(const Model& model, const ProfileOptions& options, const Prof
   if (profile.std_error) fmt::print(", standard error {:.3g}", *profile.std_error);
   const auto end = [](const std::optional<double>& v) { return v ? fmt::format("{:.5g}", *v) : "beyond the grid"; };
   fmt::print("; 95 % interval of the likelihood ratio: {} to {}\n", end(profile.lower), end(profile.upper));
-  fmt::print("{}, level {}, seed {}; {:.3g} s\n",
-             options.method == ProfileOptions::Method::quadrature ? "quadrature" : "scores", profile.level,
-             options.seed, seconds);
+  fmt::print("{}, {}, seed {}; {:.3g} s\n", how(options), steps_text(profile.level, profile.levels), options.seed,
+             seconds);
 }
 
 void run_profile(const Arguments& o, World& world) {
   const Stopwatch clock;
   const Model model = read_model(o.model, o.overrides());
-  const Data data = read_data(o.data, model.columns());
+  const Problem given(model, read_data(o.data, model.columns()), o.unit);
   require_parameters(o, model);
-  const ProfileOptions options = profile_options(o, model);
+  const ProfileOptions options = profile_options(o, given);
   if (!o.out.empty() && world.first()) require_writable(o.out);
-  const ParticleProblem problem({model, data, o.unit}, options.quadrature_level, o.seed);
+  const ParticleProblem problem(given, o.level.value_or(EngineOptions().level), o.seed);
   Profile found =
       without_store(world, o, [&](Run& run) { return profile(problem, options, run.runner(), run.observer()); });
   if (!world.first()) return;
-  std::vector<std::string> warnings = warning_texts(found.findings);
-  if (options.method == ProfileOptions::Method::quadrature) warn_of_unused(o, warnings);
+  const std::vector<std::string> warnings = warning_texts(found.findings);
   for (const auto& w : warnings) fmt::print(stderr, "mckean: warning: {}\n", w);
   if (!o.out.empty()) write_file(o.out, to_csv(model, options, found));
   if (o.json) {

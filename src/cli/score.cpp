@@ -14,7 +14,7 @@ namespace {
 void print_exact(const Arguments& o, const Model& model, const ExactAnswer& exact, World& world,
                  const Stopwatch& clock) {
   if (!world.first()) return;
-  const std::vector<double>&gradient = exact.value.evaluation.gradient, theta = model.start_values();
+  const std::vector<double>&gradient = exact.value.gradient, theta = model.start_values();
   if (o.json) {
     nlohmann::ordered_json score = nlohmann::ordered_json::object();
     for (std::size_t p = 0; p < theta.size(); ++p)
@@ -22,7 +22,7 @@ void print_exact(const Arguments& o, const Model& model, const ExactAnswer& exac
     nlohmann::ordered_json out = {{"score", score}};
     out.update(exact.settings(o));
     out["seconds"] = clock.seconds();
-    out["particle_steps"] = static_cast<std::uint64_t>(exact.value.evaluation.work);
+    out["particle_steps"] = static_cast<std::uint64_t>(exact.value.work);
     out["parameters"] = parameters_json(model, theta);
     return print_json(out);
   }

@@ -55,7 +55,7 @@ void run_smooth(const Arguments& o, World& world) {
     nlohmann::ordered_json out = {{"out", o.out}};
     out.update(exact->settings(o));
     out["seconds"] = clock.seconds();
-    out["particle_steps"] = static_cast<std::uint64_t>(exact->value.evaluation.work);
+    out["particle_steps"] = static_cast<std::uint64_t>(exact->value.work);
     out["parameters"] = parameters_json(model, model.start_values());
     return print_json(out);
   }

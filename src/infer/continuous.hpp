@@ -6,11 +6,11 @@
 
 namespace mckean {
 
-struct ContinuousValue {
-  Evaluation evaluation;
-  std::vector<int> levels;  // that were extrapolated; none where the engine has continuous time
-};
+// An effort at which the engine has the diffusion itself, or comes close to it from these levels on.
+Effort continuous_effort(const Engine&, int lowest);
 
-// Throws NumericalError where there is no likelihood, and Stopped.
-ContinuousValue in_continuous_time(const Engine&, std::span<const double> theta, Order, TaskRunner&);
+// With the levels that were extrapolated: more and more until that changes nothing. None where the engine has
+// continuous time. `error`: about what may be left in the log-likelihood. Throws NumericalError where there is no
+// likelihood, and Stopped.
+Evaluation in_continuous_time(const Engine&, std::span<const double> theta, Order, TaskRunner&, double error = 1e-5);
 }  // namespace mckean

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "infer/likelihood_draws.hpp"
+#include "infer/proposal_choice.hpp"
 #include "mckean/error.hpp"
 
 namespace mckean {
@@ -17,7 +18,6 @@ constexpr std::size_t kFew = 8, kMostDraws = 1024;
 constexpr std::size_t kParticles = 256, kMostParticles = 1 << 16, kLawParticles = 4096, kMostLaw = 1 << 18;
 constexpr double kShareOfParticles = 0.5, kShareOfChange = 0.7;  // of the tolerance: their standard errors
 constexpr double kQuiet = 0.6;  // standard deviation of one estimate, above which more particles pay
-constexpr double kWidenings[] = {1, 1.5, 2.5, 4};
 
 double mean_of(std::span<const double> v) {
   return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
@@ -96,28 +96,15 @@ class Chooser {
     }
   }
 
-  // Of proposals with equal work that with the largest mean of log p̂, which errs downwards.
   void choose_proposal() {
-    const std::vector<double> plain = values(effort_, kFew);
-    if (deviation_of(plain) < kQuiet / 2 || !engine_.looks_ahead()) return;
-    Effort best = effort_, ahead = effort_;
-    ahead.ahead = true;
-    const double cost = engine_.step_cost(ahead) / engine_.step_cost(effort_);
-    best.particles = static_cast<std::size_t>(cost * static_cast<double>(effort_.particles));
-    double most = mean_of(values(best, kFew));
-    for (const double widening : kWidenings) {
-      ahead.widening = widening;
-      const auto found = mean_if(ahead);
-      if (found && *found > most) most = *found, best = ahead;
-    }
-    if (best.ahead) effort_ = best;
-  }
-  std::optional<double> mean_if(const Effort& e) {
-    try {
-      return mean_of(values(e, kFew));
-    } catch (const NumericalError&) {
-      return {};
-    }
+    effort_ = with_best_proposal(engine_, effort_, [&](const Effort& e) -> std::optional<Spread> {
+      try {
+        const std::vector<double> v = values(e, kFew);
+        return Spread{mean_of(v), std::pow(deviation_of(v), 2)};
+      } catch (const NumericalError&) {
+        return {};
+      }
+    });
   }
 
   void choose_particles() {

@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/extrapolation.hpp"
 #include "infer/checks.hpp"
 #include "infer/exact_interval.hpp"
 #include "infer/exact_search.hpp"
-#include "infer/extrapolate.hpp"
-#include "infer/richardson.hpp"
 #include "infer/search/evaluation.hpp"
 #include "model/symmetric.hpp"
 
@@ -18,18 +17,20 @@ namespace {
 
 using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
-constexpr int kCoarse = 2, kFirst = 4, kHighest = 8;  // levels: of the search, of the first refinement, at most
-constexpr int kSketch = 4;                            // and of the ends of intervals
-constexpr double kMoves = 0.1;                        // standard errors by which a finer level may move the maximum
-constexpr double kClimbs = 0.5;                       // the same, from which on extrapolation begins at finer levels
-constexpr double kMuch = 0.2;                         // the same, where finer levels cost too much
-constexpr double kSketchDistance = 1;                 // standard errors
-constexpr double kComparable = 3;                     // log units within which another maximum is reported
-constexpr double kRival = 15;                         // and on a level, since the next one may prefer it
+// Levels: of the search by Euler's steps and by splitting ones, up to which a coarse one may be without a likelihood,
+// and from which no extrapolation begins.
+constexpr int kCoarseEuler = 2, kCoarseSplitting = 1, kLastCoarse = 5, kHighest = 7;
+constexpr double kAgree = 1e-3;    // standard errors by which an extrapolation may err
+constexpr double kMoves = 0.1;     // the same, from which on it is said
+constexpr double kParabola = 0.1;  // length of a step, in standard errors, that needs no other
+constexpr double kSketchDistance = 1;
+constexpr double kComparable = 3;  // log units within which another maximum is reported
+constexpr double kRival = 15;      // and on a level, since the next one may prefer it
 constexpr std::size_t kMostRivals = 5;
 constexpr double kElsewhere = 3;  // standard errors from which on it is another
 constexpr double kTolerance = 1e-4,
                  kExact = 1e-8;    // of the last step, in standard errors; of a level that is asked for
+constexpr double kError = 1e-8;    // of a log-likelihood in continuous time, which is not known better
 constexpr double kBearable = 2e9;  // moves of a point and entry of its jet, in a whole fit
 constexpr double kLeastLooking = 3e6,
                  kMostLooking = 3e7;  // and in looking around on the coarse level, half of a fit or so much
@@ -40,28 +41,28 @@ double derivatives(std::size_t parameters) { return static_cast<double>((paramet
 
 struct ValueCost {
   std::optional<double> work;  // none where there is no value
-  bool too_coarse = false;     // which a finer level may have
 };
-constexpr auto record_of(const ValueCost*) {
-  return record("cost of a value", &ValueCost::work, &ValueCost::too_coarse);
-}
+constexpr auto record_of(const ValueCost*) { return record("cost of a value", &ValueCost::work); }
 
 class ExactFit {
  public:
   ExactFit(Workbench& bench, const Engine& engine, const FitPlan& given)
-      : bench_(bench), engine_(engine), given_(given), tasks_(bench, engine) {}
+      : bench_(bench), engine_(engine), given_(given), tasks_(bench, engine, given.quadrature_level ? 0 : kError) {}
 
-  // Moves of a point and entry of the jet that a fit takes, by one value at the start on the coarsest level that has
+  // Moves of a point and entry of the jet that a fit takes, by one value at the start by the longest steps that have
   // one; none where there is no value.
   std::optional<double> expected_work() {
-    if (engine_.continuous() && !given_.quadrature_level) {
-      coarse_ = kContinuous;
+    const bool given = given_.quadrature_level.has_value();
+    if (engine_.continuous() && !given) {
+      coarse_ = {.level = kContinuous};
       return expected_work_here();
     }
-    int last = given_.quadrature_level.value_or(kFirst);
-    for (coarse_ = std::min(kCoarse, last); coarse_ <= last; ++coarse_) {
+    const Scheme scheme = given ? given_.search.scheme : engine_.scheme();
+    const int first = scheme == Scheme::euler ? kCoarseEuler : kCoarseSplitting;
+    for (coarse_ = {first, scheme}; coarse_.level <= kLastCoarse; ++coarse_.level) {
+      if (given) coarse_.level = std::min(coarse_.level, *given_.quadrature_level);
       if (const auto work = expected_work_here()) return work;
-      if (too_coarse_ && !given_.quadrature_level) last = kHighest - kRichardsonLevels;
+      if (given && coarse_.level == *given_.quadrature_level) break;
     }
     return {};
   }
@@ -75,7 +76,6 @@ class ExactFit {
       find();
       if (!best_.found()) return {};
       refine();
-      to_continuous_time();
       describe(out);
       report_maxima(out);
       look_at_sides(out);
@@ -102,10 +102,9 @@ class ExactFit {
   const Model& model() const { return bench_.model(); }
 
   std::optional<double> expected_work_here() {
-    const auto [cost, too_coarse] = cost_of_value();
-    too_coarse_ = too_coarse;
+    const std::optional<double> cost = cost_of_value();
     if (!cost) return {};
-    tasks_.set_cost(coarse_, *cost, kBearable / (derivatives(model().parameters().size()) * 8));
+    tasks_.set_cost(coarse_.level, *cost, kBearable / (derivatives(model().parameters().size()) * 8));
     expected_ = *cost * derivatives(model().parameters().size()) * kEvaluations;
     return expected_;
   }
@@ -115,8 +114,10 @@ class ExactFit {
     out.exact = true;
     out.value = best_.theta;
     out.mc_se.assign(out.value.size(), 0);
-    out.lowest = continuous_ ? lowest_ : level_, out.highest = continuous_ ? highest_ : level_;
-    out.continuous = continuous_ || level_ == kContinuous;
+    out.lowest = levels_.empty() ? steps_.level : levels_.front();
+    out.highest = levels_.empty() ? steps_.level : levels_.back();
+    out.continuous = steps_.extrapolated || steps_.level == kContinuous;
+    out.scheme = steps_.scheme;
     out.loglik = LikelihoodSummary{best_.loglik, 0.0};
     out.converged = best_.converged;
     out.findings = findings_;
@@ -126,9 +127,7 @@ class ExactFit {
 
   // Intervals, and whether the fitted model predicts the data.
   void look_at_sides(FitResult& out) {
-    // A coarser level may have its maximum elsewhere.
-    if (distance(sketch_.theta) > kSketchDistance) sketch_ = best_, sketch_level_ = level_;
-    exact_intervals(bench_, tasks_, {best_, sketch_, held_, sketch_level_}, out);
+    exact_intervals(bench_, tasks_, {best_, sketch_, held_, steps_}, out);
     check_intervals(out);
     check_fit(out);
   }
@@ -144,31 +143,34 @@ class ExactFit {
   }
 
   // Of one value at the start.
-  ValueCost cost_of_value() {
-    const Task task{fmt::format("quadrature cost level {}", coarse_), 0};
-    return run_records(bench_.runner, std::span(&task, 1), [&](std::size_t, std::stop_token stop) {
-      Request r = tasks_.at(coarse_, std::move(stop));
-      r.accepts_implausible = false;
-      for (r.effort.temper = 1; r.effort.temper > 1e-5; r.effort.temper /= 4) {
-        const Outcome v = engine_.at(model().start_values(), Order::value, {}, r);
-        if (v) return ValueCost{v->work};
-        if (v.failure().code == Failure::Code::too_coarse) return ValueCost{{}, true};
-        if (v.failure().code != Failure::Code::implausible) break;
-      }
-      return ValueCost{};
-    })[0];
+  std::optional<double> cost_of_value() {
+    const Task task{"quadrature cost " + coarse_.text(), 0};
+    return run_records(bench_.runner, std::span(&task, 1),
+                       [&](std::size_t, std::stop_token stop) {
+                         Request r = tasks_.at(coarse_, std::move(stop));
+                         r.accepts_implausible = false;
+                         for (r.effort.temper = 1; r.effort.temper > 1e-5; r.effort.temper /= 4) {
+                           const Outcome v = engine_.at(model().start_values(), Order::value, {}, r);
+                           if (v) return ValueCost{v->work};
+                           if (v.failure().code != Failure::Code::implausible) break;
+                         }
+                         return ValueCost{};
+                       })[0]
+        .work;
   }
 
   void find() {
-    level_ = coarse_;
+    steps_ = coarse_;
     ExactSearchOptions options{
-        .level = coarse_,
+        .steps = coarse_,
         .evaluations = std::clamp(expected_ / 2, kLeastLooking, kMostLooking) * kEvaluations / expected_,
         .starts = given_.search.starts,
         .seed = given_.seed};
     ExactSearchResult found = exact_search(bench_, tasks_, options);
-    while (found.too_coarse && !given_.quadrature_level && coarse_ < kHighest - kRichardsonLevels) {
-      options.level = level_ = ++coarse_;
+    while (found.maxima.empty() && !given_.quadrature_level && coarse_.level != kContinuous &&
+           coarse_.level < kLastCoarse) {
+      ++coarse_.level;
+      options.steps = steps_ = coarse_;
       found = exact_search(bench_, tasks_, options);
     }
     if (found.maxima.empty()) {
@@ -180,64 +182,88 @@ class ExactFit {
       if (found.maxima[k].loglik > best_.loglik - kRival) rivals_.push_back(found.maxima[k]);
   }
 
-  // On the level that is asked for, or on finer ones until that no longer moves the maximum.
+  // On the level that is asked for; else in continuous time, extrapolated from finer and finer levels until that no
+  // longer moves the maximum.
   void refine() {
-    const int first = coarse_ == kContinuous ? kContinuous : std::max(kFirst, coarse_);
-    climb("maximum", given_.quadrature_level.value_or(first));
-    if (given_.quadrature_level || first == kContinuous) return;
-    while (level_ < kHighest && best_.found()) {
-      const double shift = shift_of(level_ + 1);
-      if (shift <= kClimbs) return;
-      const double cost = expected_ * std::exp2(1.5 * (level_ + 1 - kCoarse)) / 4;
-      if (cost > kBearable && shift <= kMuch) return;
-      if (cost > 4 * kBearable) {
-        findings_.push_back({Finding::Code::level_matters, {{"level", level_ + 1}, {"shift", shift}}});
+    if (given_.quadrature_level) return climb({*given_.quadrature_level, coarse_.scheme});
+    if (coarse_.level == kContinuous) return climb(coarse_);
+    climb({coarse_.level, coarse_.scheme, true});
+    while (best_.found() && best_.converged) {
+      const ExactSteps finer = steps_.finer();
+      const ExactValue there = tasks_.evaluate("finer", finer, best_.theta);
+      if (!there.found()) {
+        findings_.push_back({Finding::Code::level_without_maximum, {{"level", finer.level}}});
         return;
       }
-      const ExactMaximum before = best_;
-      climb("maximum", level_ + 1);
-      if (!best_.found()) {
-        best_ = before;
-        findings_.push_back({Finding::Code::level_without_maximum, {{"level", level_}}});
-        --level_;
+      const VectorXd step = newton(there);
+      const double length = length_of(step), left = length / extrapolation_gain(finer.scheme);
+      const bool dear = finer.level >= kHighest || !tasks_.affordable(finer.finer());
+      if (length < kParabola && (left < kAgree || dear) && move(step, there)) {
+        if (left > kMoves) tell_doubt(left);
         return;
       }
+      if (dear) return tell_doubt(length);
+      climb(finer);
     }
   }
 
-  void to_continuous_time() {
-    top_of_level_ = best_.loglik;
-    if (given_.quadrature_level || level_ == kContinuous || !best_.converged) return;
-    tell(fmt::format("{}, continuous time", engine_.name()));
-    const auto found =
-        extrapolate(tasks_, best_, {.lowest = std::max({level_ - 2, coarse_, 0}), .highest = kHighest, .held = held_});
-    if (!found) {
-      findings_.push_back({Finding::Code::not_extrapolated, {{"level", level_}}});
-      return;
-    }
-    best_ = found->maximum, lowest_ = found->lowest, highest_ = found->highest, continuous_ = true;
-    if (found->doubt > kMoves)
+  void tell_doubt(double shift) {
+    if (shift > kMoves)
       findings_.push_back({Finding::Code::extrapolations_differ,
-                           {{"lower", lowest_ - 1}, {"upper", lowest_}, {"shift", found->doubt}}});
+                           {{"lower", steps_.level}, {"upper", steps_.level + 1}, {"shift", shift}}});
   }
 
-  // The maximum of a level from the best so far, and from its rivals: a coarse level may prefer another.
-  void climb(const std::string& name, int level) {
-    tell(fmt::format("{}, level {}", engine_.name(), level));
+  // Newton's step with other steps of time, the parameters at bounds held.
+  VectorXd newton(const ExactValue& there) const {
+    VectorXd gradient = there.gradient;
+    MatrixXd information = there.information;
+    for (const std::size_t p : held_) {
+      const auto i = static_cast<Index>(p);
+      gradient[i] = 0, information.row(i).setZero(), information.col(i).setZero(), information(i, i) = 1;
+    }
+    return pseudo_inverse(information) * gradient;
+  }
+  double length_of(const VectorXd& step) const { return std::sqrt(std::max(0.0, step.dot(best_.information * step))); }
+
+  // By a step that is so short that the parabola tells what is there; false where a bound is in the way.
+  bool move(const VectorXd& step, const ExactValue& there) {
+    ExactMaximum moved = best_;
+    for (std::size_t p = 0; p < moved.theta.size(); ++p) {
+      moved.theta[p] += step[static_cast<Index>(p)];
+      if (!engine_.parameters()[p].admits(moved.theta[p]) && moved.theta[p] != best_.theta[p]) return false;
+    }
+    moved.loglik = there.loglik + there.gradient.dot(step) / 2;
+    moved.information = there.information;
+    moved.gradient = there.gradient - there.information * step;
+    best_ = std::move(moved);
+    levels_ = there.levels;
+    return true;
+  }
+
+  // The maximum from the best so far, and from its rivals, which other steps may prefer.
+  void climb(const ExactSteps& steps) {
+    tell(fmt::format("{}, {}", engine_.name(), steps.text()));
     std::vector<ExactRequest> requests{{best_.theta, {}, tolerance()}};
     for (const ExactMaximum& m : rivals_) requests.push_back({m.theta, {}, tolerance()});
-    std::vector<ExactMaximum> found = tasks_.maximise(name, level, requests);
-    if (found[0].too_coarse && !given_.quadrature_level && level < kHighest) return climb(name, level + 1);
+    std::vector<ExactMaximum> found = tasks_.maximise("maximum", steps, requests);
     std::erase_if(found, [](const ExactMaximum& m) { return !m.found(); });
+    if (found.empty()) {
+      findings_.push_back({Finding::Code::not_extrapolated, {{"level", steps_.level}}});
+      best_.converged = false;
+      return;
+    }
     std::ranges::stable_sort(found, [](const ExactMaximum& a, const ExactMaximum& b) { return a.loglik > b.loglik; });
-    level_ = level;
-    best_ = found.empty() ? ExactMaximum{} : found[0];
+    steps_ = steps;
+    sketch_ = best_ = found[0];
+    top_of_steps_ = best_.loglik;
     rivals_.clear();
     for (const ExactMaximum& m : found)
       if (m.converged && m.loglik > best_.loglik - kRival && distance(m.theta) > kElsewhere && !among_rivals(m))
         rivals_.push_back(m);
     held_ = best_.at_bound;
-    if (level_ <= kSketch || !sketch_.found()) sketch_ = best_, sketch_level_ = level_;
+    levels_.clear();
+    const std::size_t levels = steps.extrapolated ? extrapolation_weights(steps.scheme).size() : 0;
+    for (std::size_t l = 0; l < levels; ++l) levels_.push_back(steps.level + static_cast<int>(l));
   }
 
   bool among_rivals(const ExactMaximum& m) const {
@@ -245,24 +271,11 @@ class ExactFit {
                                [&](const ExactMaximum& known) { return std::abs(known.loglik - m.loglik) < 1e-3; });
   }
 
-  // In standard errors: the length of Newton's step on another level.
-  double shift_of(int level) {
-    const ExactValue found = tasks_.evaluate("shift", {level}, best_.theta)[0];
-    if (!found.found()) return 0;
-    VectorXd gradient = found.gradient;
-    MatrixXd information = best_.information;
-    for (const std::size_t p : held_) {
-      const auto i = static_cast<Index>(p);
-      gradient[i] = 0, information.row(i).setZero(), information.col(i).setZero(), information(i, i) = 1;
-    }
-    return std::sqrt(std::max(0.0, gradient.dot(pseudo_inverse(information) * gradient)));
-  }
-
-  // The rivals that are left, of the last level.
+  // The rivals that are left.
   void report_maxima(FitResult& out) {
     out.maxima.push_back({best_.theta, best_.loglik});
     for (const ExactMaximum& m : rivals_) {
-      const double loglik = best_.loglik + m.loglik - top_of_level_;
+      const double loglik = best_.loglik + m.loglik - top_of_steps_;
       if (loglik < best_.loglik - kComparable || distance(m.theta) < kElsewhere) continue;
       out.maxima.push_back({m.theta, loglik});
       out.findings.push_back(
@@ -284,8 +297,8 @@ class ExactFit {
   // Whether the fitted model predicts the data.
   void check_fit(FitResult& out) {
     AverageOptions options{.seed = given_.seed, .group = "quadrature prediction"};
-    options.request.effort.level = std::max(std::min(level_, kSketch), coarse_);
-    options.request.accepts_implausible = true;
+    options.request = tasks_.at(steps_);
+    options.request.predictions = true;
     try {
       check_predictions(bench_.problem.data(),
                         average_likelihood(engine_, best_.theta, options, bench_.runner).prediction_errors,
@@ -305,16 +318,13 @@ class ExactFit {
   const Engine& engine_;
   const FitPlan& given_;
   ExactTasks tasks_;
-  std::vector<ExactMaximum> rivals_;  // of the best, on the last level
-  double top_of_level_ = 0;           // the best there
+  std::vector<ExactMaximum> rivals_;  // of the best, by the last steps
+  double top_of_steps_ = 0;           // the best by them
   ExactMaximum best_;
   std::vector<std::size_t> held_;  // at their bounds
-  int level_ = 0, coarse_ = kCoarse;
-  bool too_coarse_ = false;  // that level, at the start
-  bool continuous_ = false;  // extrapolated, from these levels
-  int lowest_ = 0, highest_ = 0;
-  ExactMaximum sketch_;  // the maximum of a level on which ends of intervals are cheap to find
-  int sketch_level_ = kCoarse;
+  ExactSteps coarse_, steps_;      // of the search, and those that were climbed with
+  std::vector<int> levels_;        // that were extrapolated
+  ExactMaximum sketch_;            // the maximum by the last steps
   double expected_ = 0;
   Findings findings_;
 };

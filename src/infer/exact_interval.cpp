@@ -90,29 +90,28 @@ class Intervals {
     bool upper;
   };
   FoundEnd find(const End& e, const std::stop_token& stop) const {
-    for (int level = top_.sketch_level;; ++level) {
+    for (ExactSteps steps = top_.steps;; steps = steps.finer()) {
       try {
-        if (level == top_.sketch_level) return find(e, level, top_.sketch, stop);
+        if (steps.level == top_.steps.level) return find(e, steps, top_.sketch, stop);
         const auto top =
-            maximise(tasks_.engine(), top_.best.theta, {.request = tasks_.at(level, stop), .tolerance = kTolerance});
+            maximise(tasks_.engine(), top_.best.theta, {.request = tasks_.at(steps, stop), .tolerance = kTolerance});
         if (!top) return {};
-        return find(e, level, described(top), stop);
+        return find(e, steps, described(top), stop);
       } catch (const LevelTooCoarse&) {
-        if (level >= kFinest) return {};
+        if (steps.level >= kFinest) return {};
       }
     }
   }
 
-  FoundEnd find(const End& e, int level, const ExactMaximum& top, const std::stop_token& stop) const {
+  FoundEnd find(const End& e, const ExactSteps& steps, const ExactMaximum& top, const std::stop_token& stop) const {
     const std::size_t p = e.parameter;
-    ProfileEnd end(tasks_.engine(), tasks_.at(level, stop), tasks_.at(level == kContinuous ? level : level + 1, stop),
-                   {top, p, e.upper ? 1 : -1});
+    ProfileEnd end(tasks_.engine(), tasks_.at(steps, stop), tasks_.at(steps.finer(), stop), {top, p, e.upper ? 1 : -1});
     std::optional<double> out;
     if (held(p))
       out = end.find(kOneSided, from_bound(p));
     else
       out = end.find(kFallOfInterval, covariance_ ? std::min(kNormal95 * std_error(p), modest(p)) : modest(p));
-    // This level may have its maximum a little elsewhere.
+    // With these steps the maximum may be a little elsewhere.
     if (out && parameter(p).contains(*out)) {
       const double moved = *out + top_.best.theta[p] - top.theta[p];
       out = std::clamp(moved, parameter(p).lower, parameter(p).upper);

@@ -7,10 +7,10 @@
 namespace mckean {
 
 struct ExactTop {
-  const ExactMaximum& best;              // of the final level
-  const ExactMaximum& sketch;            // of a level on which the profile likelihood is cheap
+  const ExactMaximum& best;
+  const ExactMaximum& sketch;            // by steps with which the profile likelihood is cheaper
   const std::vector<std::size_t>& held;  // parameters at their bounds
-  int sketch_level;
+  ExactSteps steps;                      // those
 };
 
 // From the information where the likelihood is close to a parabola as far as the interval goes; elsewhere from the fall

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "engine/extrapolation.hpp"
 #include "infer/search/evaluation.hpp"
 
 namespace mckean {
@@ -27,28 +28,36 @@ ExactMaximum described(const Result<Maximum>& found) {
   return out;
 }
 
-Request ExactTasks::at(int level, std::stop_token stop) const {
-  Request out{.effort = {.level = level}, .stop = std::move(stop)};
-  if (cost_) out.most_work = kMostTimes * expected_cost(level);
+std::string ExactSteps::text() const {
+  if (level == kContinuous) return "continuous time";
+  return fmt::format("{}level {}", extrapolated ? "continuous time from " : "", level);
+}
+
+Request ExactTasks::at(const ExactSteps& steps, std::stop_token stop) const {
+  Request out{.effort = {.level = steps.level, .scheme = steps.scheme, .extrapolated = steps.extrapolated},
+              .error = error_,
+              .stop = std::move(stop)};
+  if (cost_) out.most_work = kMostTimes * expected_cost(steps);
   return out;
 }
 
-double ExactTasks::expected_cost(int level) const { return cost_->second * std::exp2(1.5 * (level - cost_->first)); }
+// That of the finest level, which is the dearest.
+double ExactTasks::expected_cost(const ExactSteps& steps) const {
+  const std::size_t more = steps.extrapolated ? extrapolation_weights(steps.scheme).size() - 1 : 0;
+  return cost_->second * std::exp2(1.5 * (steps.level + static_cast<int>(more) - cost_->first));
+}
 
-std::vector<ExactValue> ExactTasks::evaluate(const std::string& group, const std::vector<int>& levels,
-                                             const std::vector<double>& theta) {
+ExactValue ExactTasks::evaluate(const std::string& group, const ExactSteps& steps, const std::vector<double>& theta) {
   check_time();
-  std::vector<Task> tasks;
-  for (const int level : levels)
-    tasks.push_back({named_at(fmt::format("quadrature {} level {}", group, level), theta), 0, expected_cost(level)});
+  const Task task{named_at(fmt::format("quadrature {} {}", group, steps.text()), theta), 0};
   const auto n = static_cast<Eigen::Index>(theta.size());
-  auto out = run_records(bench_.runner, tasks, [&](std::size_t i, std::stop_token stop) {
-    const Outcome v = engine_.at(theta, Order::information, {}, at(levels[i], std::move(stop)));
+  ExactValue out = run_records(bench_.runner, std::span(&task, 1), [&](std::size_t, std::stop_token stop) {
+    const Outcome v = engine_.at(theta, Order::information, {}, at(steps, std::move(stop)));
     if (!v) return ExactValue{};
     return ExactValue{v->loglik, Eigen::Map<const Eigen::VectorXd>(v->gradient.data(), n),
-                      Eigen::Map<const Eigen::MatrixXd>(v->information.data(), n, n), v->work};
-  });
-  for (const ExactValue& v : out) bench_.particle_steps += static_cast<std::uint64_t>(v.work);
+                      Eigen::Map<const Eigen::MatrixXd>(v->information.data(), n, n), v->work, v->levels};
+  })[0];
+  bench_.particle_steps += static_cast<std::uint64_t>(out.work);
   return out;
 }
 
@@ -56,16 +65,16 @@ void ExactTasks::check_time() {
   if (bench_.runner.out_of_time()) throw search::OutOfTime{};
 }
 
-std::vector<ExactMaximum> ExactTasks::maximise(const std::string& group, int level,
+std::vector<ExactMaximum> ExactTasks::maximise(const std::string& group, const ExactSteps& steps,
                                                std::span<const ExactRequest> requests) {
   check_time();
   std::vector<Task> tasks;
   for (std::uint32_t i = 0; i < requests.size(); ++i)
-    tasks.push_back({fmt::format("quadrature {} level {}", group, level), i});
+    tasks.push_back({fmt::format("quadrature {} {}", group, steps.text()), i});
   auto out = run_records(bench_.runner, tasks, [&](std::size_t i, std::stop_token stop) {
     return described(mckean::maximise(
         engine_, requests[i].start,
-        {.request = at(level, std::move(stop)), .tolerance = requests[i].tolerance, .held = requests[i].held}));
+        {.request = at(steps, std::move(stop)), .tolerance = requests[i].tolerance, .held = requests[i].held}));
   });
   for (const ExactMaximum& m : out) bench_.particle_steps += static_cast<std::uint64_t>(m.work);
   return out;

@@ -40,35 +40,43 @@ struct ExactValue {
   Eigen::VectorXd gradient;
   Eigen::MatrixXd information;
   double work = 0;
+  std::vector<int> levels = {};  // that were extrapolated
   bool found() const { return gradient.size() > 0; }
 };
 constexpr auto record_of(const ExactValue*) {
-  return record("exact value", &ExactValue::loglik, &ExactValue::gradient, &ExactValue::information, &ExactValue::work);
+  return record("exact value", &ExactValue::loglik, &ExactValue::gradient, &ExactValue::information, &ExactValue::work,
+                &ExactValue::levels);
 }
+
+// How long the steps of a likelihood are.
+struct ExactSteps {
+  int level = 0;
+  Scheme scheme = Scheme::euler;
+  bool extrapolated = false;  // with finer levels to the diffusion
+  ExactSteps finer() const { return {level == kContinuous ? level : level + 1, scheme, extrapolated}; }
+  std::string text() const;  // for names of tasks and for progress
+};
 
 class ExactTasks {
  public:
-  ExactTasks(Workbench& bench, const Engine& engine) : bench_(bench), engine_(engine) {}
+  // `error`: of log-likelihoods, that does no harm.
+  ExactTasks(Workbench& bench, const Engine& engine, double error) : bench_(bench), engine_(engine), error_(error) {}
 
   const Engine& engine() const { return engine_; }
-  Request at(int level, std::stop_token stop = {}) const;
+  Request at(const ExactSteps&, std::stop_token stop = {}) const;
   // What one value cost on a level: elsewhere no more than so many times that, with the usual growth, is spent on one.
   // `most`: that one value may cost where there is a choice.
   void set_cost(int level, double work, double most) { cost_ = {level, work}, most_ = most; }
-  double expected_cost(int level) const;
-  bool affordable(int level) const { return expected_cost(level) < most_; }
-  // On several levels.
-  std::vector<ExactValue> evaluate(const std::string& group, const std::vector<int>& levels,
-                                   const std::vector<double>& theta);
+  double expected_cost(const ExactSteps&) const;
+  bool affordable(const ExactSteps& steps) const { return expected_cost(steps) < most_; }
+  ExactValue evaluate(const std::string& group, const ExactSteps&, const std::vector<double>& theta);
   void check_time();  // throws search::OutOfTime where the time granted is used up
-  std::vector<ExactMaximum> maximise(const std::string& group, int level, std::span<const ExactRequest>);
-  ExactMaximum maximise(const std::string& group, int level, const ExactRequest& request) {
-    return maximise(group, level, std::span(&request, 1))[0];
-  }
+  std::vector<ExactMaximum> maximise(const std::string& group, const ExactSteps&, std::span<const ExactRequest>);
 
  private:
   Workbench& bench_;
   const Engine& engine_;
+  double error_;
   std::optional<std::pair<int, double>> cost_;
   double most_ = 0;
 };

@@ -47,14 +47,14 @@ class Search {
   }
   std::size_t visits() const { return static_cast<std::size_t>(share(0.06, 2, 8)); }
 
-  Request request(std::stop_token stop) const { return tasks_.at(options_.level, std::move(stop)); }
+  Request request(std::stop_token stop) const { return tasks_.at(options_.steps, std::move(stop)); }
 
   // The best of points spread about the start values, by their value.
   std::vector<Candidate> spread_out() {
     const auto count = static_cast<std::size_t>(share(0.5, 8, 256));
     std::vector<Task> tasks;
     for (std::uint32_t k = 0; k < kChunks; ++k)
-      tasks.push_back({fmt::format("{} spread level {}", tasks_.engine().name(), options_.level), k});
+      tasks.push_back({fmt::format("{} spread {}", tasks_.engine().name(), options_.steps.text()), k});
     auto found = merge(run_records(bench_.runner, tasks, [&](std::size_t chunk, const std::stop_token& stop) {
       Candidates out;
       for (std::size_t k = chunk; k < count; k += kChunks)
@@ -109,7 +109,7 @@ class Search {
     std::vector<ExactRequest> requests;
     for (const Candidate& c : from) requests.push_back({c.theta});
     if (requests.empty()) return;
-    const auto found = tasks_.maximise(name, options_.level, requests);
+    const auto found = tasks_.maximise(name, options_.steps, requests);
     if (name == "start") out_.too_coarse = found[0].too_coarse;
     for (const ExactMaximum& m : found) {
       if (!m.found()) out_.problem = m.problem;
@@ -146,7 +146,7 @@ class Search {
     }
     std::vector<Task> tasks;
     for (std::uint32_t k = 0; k < lines.size(); ++k)
-      tasks.push_back({fmt::format("{} line {} level {}", tasks_.engine().name(), round, options_.level), k});
+      tasks.push_back({fmt::format("{} line {} {}", tasks_.engine().name(), round, options_.steps.text()), k});
     auto found = merge(run_records(bench_.runner, tasks, [&](std::size_t k, const std::stop_token& stop) {
       return scan_line(tasks_.engine(), request(stop), lines[k]);
     }));

@@ -1,4 +1,4 @@
-// Where an exact likelihood has its maxima, on one level: Newton's method from many starts.
+// Where an exact likelihood has its maxima, by steps of one length: Newton's method from many starts.
 #pragma once
 
 #include "infer/exact_maximum.hpp"
@@ -7,7 +7,7 @@
 namespace mckean {
 
 struct ExactSearchOptions {
-  int level = 2;
+  ExactSteps steps = {};
   double evaluations = 100;  // with all derivatives that may be spent on looking around
   std::size_t starts = 2;    // at least, from which Newton's method begins
   std::uint64_t seed = 1;

@@ -46,6 +46,8 @@ constexpr Wording kWordings[] = {
      "standard errors, the next may by about {left:.2f}"},
     {Code::refinement_unchecked, "refinement_unchecked",
      "{what} could not be checked: the likelihood of the next finer ones is another"},
+    {Code::steps_explode, "steps_explode",
+     "with the steps of level {level} particles explode near the maximum, and finer ones are not allowed"},
     {Code::level_matters, "level_matters",
      "Euler's steps still matter: level {level} moves the maximum by {shift:.2f} standard errors"},
     {Code::level_without_maximum, "level_without_maximum", "level {level} has no maximum that could be found"},

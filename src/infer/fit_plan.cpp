@@ -11,8 +11,8 @@ constexpr std::pair kEulerLevels{4, 9}, kSplittingLevels{1, 8};  // where a sear
 constexpr std::size_t kStartsOfSearch = 2;
 
 void set_rules(const FitOptions& o, auto& to) {
-  if (!o.particles.empty()) to.particles = Rule(o.particles, "--particles");
-  if (!o.law_particles.empty()) to.law_particles = Rule(o.law_particles, "--law-particles");
+  if (!o.particles.empty()) to.particles = Rule(o.particles, "particles");
+  if (!o.law_particles.empty()) to.law_particles = Rule(o.law_particles, "law_particles");
 }
 
 EstimatorOptions replicated_options(const FitOptions& o, const ChainOptions& chain) {
@@ -21,9 +21,9 @@ EstimatorOptions replicated_options(const FitOptions& o, const ChainOptions& cha
   std::tie(out.lowest, out.highest) = o.levels.value_or(kUsualLevels);
   if (o.most_p) out.most_p = o.most_p;
   if (o.unbounded_p) out.most_p.reset();
-  out.level_weight = Formula(o.level_weight, "--level-weight", {"l"});
-  out.length_weight = Formula(o.length_weight, "--length-weight", {"p"});
-  out.chain_length = Formula(o.chain_length, "--chain-length", {"p"});
+  out.level_weight = Formula(o.level_weight, "level_weight", {"l"});
+  out.length_weight = Formula(o.length_weight, "length_weight", {"p"});
+  out.chain_length = Formula(o.chain_length, "chain_length", {"p"});
   out.iterations = o.iterations.value_or(out.iterations);
   set_rules(o, out);
   out.seed = o.seed;
@@ -50,17 +50,17 @@ PilotOptions pilot_options(const FitOptions& o, const ChainOptions& chain) {
 }
 
 // A number; rules of the level are for chains.
-std::size_t number_of(const std::string& text, const char* option, std::size_t least) {
+std::size_t number_of(const std::string& text, const char* name, std::size_t least) {
   if (text.empty()) return 0;
-  return Rule(text, option).at(0, 0, 1, least);
+  return Rule(text, name).at(0, 0, 1, least);
 }
 
 search::SearchOptions search_options(const FitOptions& o) {
   search::SearchOptions out;
   out.scheme = o.scheme.value_or(o.levels ? Scheme::euler : Scheme::splitting);
   out.levels = o.levels.value_or(out.scheme == Scheme::euler ? kEulerLevels : kSplittingLevels);
-  out.particles = number_of(o.particles, "--particles", 2);
-  out.law_particles = number_of(o.law_particles, "--law-particles", 1);
+  out.particles = number_of(o.particles, "particles", 2);
+  out.law_particles = number_of(o.law_particles, "law_particles", 1);
   out.starts = o.starts.value_or(kStartsOfSearch);
   out.tolerance = o.tolerance;
   if (o.tolerance || o.limited_time) out.most_cost = std::numeric_limits<double>::infinity();
@@ -111,8 +111,8 @@ void check_fit(const Problem& given, const FitOptions& o) {
   const ParticleProblem problem(given, lowest, o.seed);
   for (int l = lowest; l <= highest; ++l) {
     const std::size_t times = problem.schedule(l).grid.points.size();
-    if (!o.particles.empty()) Rule(o.particles, "--particles").at(l, highest, times, 2);
-    if (!o.law_particles.empty()) Rule(o.law_particles, "--law-particles").at(l, highest, times);
+    if (!o.particles.empty()) Rule(o.particles, "particles").at(l, highest, times, 2);
+    if (!o.law_particles.empty()) Rule(o.law_particles, "law_particles").at(l, highest, times);
   }
   if (replicated) MultilevelEstimator(problem, plan.replicated);
 }

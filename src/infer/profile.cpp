@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "infer/checks.hpp"
+#include "infer/continuous.hpp"
 #include "infer/maximise.hpp"
 #include "model/symmetric.hpp"
 #include "model/unconstrained.hpp"
@@ -20,7 +21,10 @@ constexpr double kScoreError = 0.07;  // of a score, times a sixth of the range
 constexpr double kLongestStep = 2;    // of a Newton correction, in standard errors
 constexpr double kShortStep = 0.5;    // after which no other correction is needed
 constexpr int kMostRounds = 4;
-constexpr double kOffBound = 1e-6;  // share of its start by which an estimate is taken off its bound
+constexpr int kCoarse = 2;      // level from which the first maximum is extrapolated
+constexpr double kLeft = 1e-3;  // of the log-likelihood in continuous time, where values are compared with each other
+constexpr double kError = 1e-8, kTolerance = 1e-4;  // there: of single values, and of a maximum in standard errors
+constexpr double kOffBound = 1e-6;                  // share of its start by which an estimate is taken off its bound
 constexpr Index kMostNodes = 400;
 constexpr std::size_t kChains = 8, kLeastIterations = 24, kMostIterations = 2000;
 
@@ -67,10 +71,10 @@ class Profiler {
         if (!parameter().contains(value))
           throw InputError(fmt::format("the range: {} is not between the bounds of '{}', {} and {}", value,
                                        parameter().name, parameter().lower, parameter().upper));
-    if (options_.method == ProfileOptions::Method::quadrature)
-      by_quadrature();
-    else
+    if (options_.engine == "particles")
       by_scores();
+    else
+      by_values(*make_engine(options_.engine, bench_.problem.problem()));
     find_interval();
     for (const ProfilePoint& point : out_.points)
       if (point.relative > 0.1 + 4 * point.error) {
@@ -111,25 +115,46 @@ class Profiler {
     if (peak.std_error) out_.std_error = *peak.std_error * std::abs(parameter().slope(peak.u[p_]));
   }
 
-  void by_quadrature() {
-    const auto engine = make_engine("quadrature", bench_.problem.problem());
-    const auto highest = [&](const std::vector<double>& start, std::vector<std::size_t> held, std::stop_token stop) {
-      const auto found = maximise(*engine, start,
-                                  {.request = {.effort = {.level = options_.quadrature_level}, .stop = std::move(stop)},
-                                   .held = std::move(held)});
-      if (!found) throw NumericalError(found.failure().message);
-      return *found;
-    };
-    out_.level = options_.quadrature_level;
+  // At an effort, with a parameter held or with none.
+  static Maximum highest(const Engine& engine, const Effort& effort, const std::vector<double>& start,
+                         std::vector<std::size_t> held, std::stop_token stop) {
+    const auto found =
+        maximise(engine, start,
+                 {.request = {.effort = effort, .error = effort.extrapolated ? kError : 0, .stop = std::move(stop)},
+                  .tolerance = effort.extrapolated ? kTolerance : MaximiseOptions().tolerance,
+                  .held = std::move(held)});
+    if (!found) throw NumericalError(found.failure().message);
+    return *found;
+  }
+
+  Maximum highest_of_all(const Engine& engine, const Effort& effort, const std::vector<double>& start) {
+    const Task task{fmt::format("profile maximum level {}", effort.level), effort.extrapolated ? 1u : 0u};
+    return run_records(bench_.runner, std::span(&task, 1), [&](std::size_t, std::stop_token stop) {
+      return highest(engine, effort, start, {}, std::move(stop));
+    })[0];
+  }
+
+  // That of the level which is asked for, or of the diffusion: from which levels that is extrapolated depends on θ, and
+  // is found at the maximum of a coarse one.
+  std::pair<Effort, Maximum> top_of(const Engine& engine) {
+    const std::vector<double> start = model().start_values();
+    Effort effort = options_.level ? Effort{.level = *options_.level} : continuous_effort(engine, kCoarse);
+    Maximum found = highest_of_all(engine, effort, start);
+    if (!effort.extrapolated) return {effort, found};
+    out_.levels = in_continuous_time(engine, found.theta, Order::information, bench_.runner, kLeft).levels;
+    bench_.particle_steps += static_cast<std::uint64_t>(found.work);
+    effort = continuous_effort(engine, out_.levels.front());
+    return {effort, highest_of_all(engine, effort, found.theta)};
+  }
+
+  void by_values(const Engine& engine) {
+    out_.level = options_.level;
     const auto take = [&](const Maximum& m, const std::string& where) {
       bench_.particle_steps += static_cast<std::uint64_t>(m.work);
       if (!m.message.empty())
         out_.findings.push_back({Finding::Code::maximum_problem_at, {{"place", where}, {"problem", m.message}}});
     };
-    const Task top{"profile maximum", 0};
-    const Maximum best = run_records(bench_.runner, std::span(&top, 1), [&](std::size_t, std::stop_token stop) {
-      return highest(model().start_values(), {}, std::move(stop));
-    })[0];
+    const auto [effort, best] = top_of(engine);
     take(best, "the maximum");
     std::vector<double> inside = best.theta;  // since a bound is infinitely far in unconstrained coordinates
     for (const std::size_t p : best.at_bound) {
@@ -145,9 +170,10 @@ class Profiler {
     const VectorXd nodes = grid(peak), direction = ridge(peak.information, p_).direction;
     std::vector<Task> tasks;
     for (std::uint32_t k = 0; k < options_.points; ++k) tasks.push_back({"profile", k});
-    const auto results = run_records(bench_.runner, tasks, [&](std::size_t k, std::stop_token stop) {
+    const auto results = run_records(bench_.runner, tasks, [&, &at = effort](std::size_t k, std::stop_token stop) {
       const double away = nodes[static_cast<Index>(k)] - peak.u[p_];
-      return highest(natural(model().parameters(), peak.u + away * direction), {options_.parameter}, std::move(stop));
+      return highest(engine, at, natural(model().parameters(), peak.u + away * direction), {options_.parameter},
+                     std::move(stop));
     });
     for (const Maximum& m : results) {
       out_.points.push_back({m.theta, m.loglik - best.loglik, 0});
@@ -175,7 +201,7 @@ class Profiler {
 
     std::vector<Place> places;
     for (const double node : nodes)
-      places.push_back({peak.u + (node - peak.u[p_]) * along.direction, out_.level, pilot.plan.chains.back()});
+      places.push_back({peak.u + (node - peak.u[p_]) * along.direction, pilot.plan.highest, pilot.plan.chains.back()});
     const std::vector<Probe> probes = follow_ridge(places, along, iterations);
     integrate(peak, along.direction, nodes, probes);
     for (std::size_t k = 0; k < places.size(); ++k) out_.points[k].theta = natural(model().parameters(), places[k].u);
@@ -184,7 +210,7 @@ class Profiler {
     out_.points.erase(out_.points.begin() + first + wanted.size(), out_.points.end());
     out_.points.erase(out_.points.begin(), out_.points.begin() + first);
     try {
-      out_.loglik = likelihood_at(bench_, "profile ", {.level = out_.level}, out_.estimate).summary;
+      out_.loglik = likelihood_at(bench_, "profile ", {.level = *out_.level}, out_.estimate).summary;
     } catch (const NumericalError& e) {
       out_.findings.push_back({Finding::Code::no_loglik, {{"problem", e.what()}}});
     }

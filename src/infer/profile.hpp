@@ -3,8 +3,7 @@
 // With I the information in unconstrained coordinates, p the parameter and ω the others, the conditional maximum moves
 // along t = (1, −I_ωω⁻¹ I_ωp), and by the envelope theorem the profile has the slope tᵀ E H, which to first order does
 // not feel that ω is not quite at its conditional maximum. So scores at a few values, integrated, give the profile
-// relative to the maximum, in any dimension and with a known error. For one-dimensional states quadrature gives it
-// exactly.
+// relative to the maximum, in any dimension and with a known error. Exact engines give it exactly.
 #pragma once
 
 #include "mckean/smooth.hpp"
@@ -15,13 +14,13 @@ namespace mckean {
 inline constexpr double kFallOfInterval = 1.920729410347062;  // half the 95 % quantile of chi-square
 
 struct ProfileOptions {
-  enum class Method { scores, quadrature } method = Method::scores;
+  std::string engine = "particles";  // by scores; an exact one by values
   std::size_t parameter = 0;
   std::size_t points = 9;  // at least 2, evenly spaced in unconstrained coordinates
   std::optional<std::pair<double, double>> range =
-      {};                   // otherwise the estimate ± 3 standard errors in unconstrained coordinates
-  PilotOptions pilot = {};  // of scores
-  int quadrature_level = 5;
+      {};                         // otherwise the estimate ± 3 standard errors in unconstrained coordinates
+  PilotOptions pilot = {};        // of scores
+  std::optional<int> level = {};  // of Euler's steps, for an exact engine; otherwise the diffusion itself
   std::uint64_t seed = 1;
 };
 
@@ -38,7 +37,8 @@ struct Profile {
   std::vector<ProfilePoint> points;
   // Where the profile has fallen by 1.92, the 95 % interval of the likelihood ratio; none where the grid ends before.
   std::optional<double> lower, upper;
-  int level = 0;
+  std::optional<int> level;  // of Euler's steps; none in continuous time
+  std::vector<int> levels;   // that were extrapolated to it
   std::uint64_t particle_steps = 0;
   Findings findings;
 };

@@ -130,11 +130,11 @@ class Observer {
 
 Data simulate(const Model& model, std::span<const double> theta, std::span<const double> times,
               const SimulateOptions& options, const PathObserver& watch) {
-  if (options.law_particles == 0 || options.series == 0)
-    throw InputError("--law-particles and --series must be at least 1");
+  if (options.law_particles == 0) throw SettingError("law_particles must be at least 1");
+  if (options.series == 0) throw SettingError("series must be at least 1");
   if (options.series > options.law_particles)
-    throw InputError(fmt::format("{} series need at least as many particles, not {}; raise --law-particles",
-                                 options.series, options.law_particles));
+    throw SettingError(fmt::format("law_particles {} are too few: {} series need at least as many",
+                                   options.law_particles, options.series));
   const Grid grid(times, options.level, options.unit);
   const System system(model);
   const Stream start(options.seed, 0, 0, Purpose::data_start), path(options.seed, 0, 0, Purpose::data_path);

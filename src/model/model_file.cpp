@@ -70,8 +70,8 @@ class Reader {
     for (const auto& c : spec_.constants) known.push_back(c.name);
     for (const auto& [name, value] : overrides_)
       if (std::ranges::find(known, name) == known.end())
-        throw InputError(fmt::format("--set {}={}: the model '{}' has no parameter, constant or state '{}'; {}", name,
-                                     value, spec_.name, name, suggestion(name, known)));
+        throw SettingError(fmt::format("set {}={}: the model '{}' has no parameter, constant or state '{}'; {}", name,
+                                       value, spec_.name, name, suggestion(name, known)));
   }
 
   void constant(const std::string& key, const toml::node& node) {
@@ -180,8 +180,8 @@ class Reader {
     if (const double* instead = overridden(key)) {
       p.start = *instead;
       if (p.lower < p.upper && !p.admits(p.start))
-        throw InputError(
-            fmt::format("--set {}={}: the value is not between the bounds {} and {}; choose one inside, or change the "
+        throw SettingError(
+            fmt::format("set {}={}: the value is not between the bounds {} and {}; choose one inside, or change the "
                         "bounds in the model file",
                         key, p.start, p.lower, p.upper));
     }

@@ -24,8 +24,8 @@ ChainOptions held_chain(const ParticleProblem& problem, std::span<const double> 
   const std::size_t times = problem.schedule(o.level).grid.points.size();
   ChainOptions out = chain_options(problem.model(), o.smoother, finite_difference, o.full_precision);
   out.start.assign(theta.begin(), theta.end());
-  out.particles = Rule(o.particles, "--particles").at(o.level, o.level, times, 2);
-  out.law_particles = Rule(o.law_particles, "--law-particles").at(o.level, o.level, times);
+  out.particles = Rule(o.particles, "particles").at(o.level, o.level, times, 2);
+  out.law_particles = Rule(o.law_particles, "law_particles").at(o.level, o.level, times);
   out.coarse_law_particles = out.law_particles;
   out.burn_in = o.burn_in;
   return out;

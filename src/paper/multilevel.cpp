@@ -16,8 +16,8 @@ constexpr int kMostP = 30;
 double weight(const Formula& formula, int at) {
   const double w = formula.at({static_cast<double>(at)});
   if (!(w > 0 && std::isfinite(w)))
-    throw InputError(
-        fmt::format("{} {}: gives {} at {}; a weight must be positive", formula.option(), formula.text(), w, at));
+    throw SettingError(
+        fmt::format("{} {}: gives {} at {}; a weight must be positive", formula.name(), formula.text(), w, at));
   return w;
 }
 
@@ -42,8 +42,8 @@ MultilevelEstimator::MultilevelEstimator(const ParticleProblem& problem, const E
     lengths_.push_back(weight(options.length_weight, p));
     const double length = std::round(options.chain_length.at({static_cast<double>(p)}));
     if (!(length >= 1 && length < 1e18) || (p > 0 && length <= static_cast<double>(iterations_.back())))
-      throw InputError(fmt::format("{} {}: gives {} at p = {}; lengths must be at least 1 and increase",
-                                   options.chain_length.option(), options.chain_length.text(), length, p));
+      throw SettingError(fmt::format("{} {}: gives {} at p = {}; lengths must be at least 1 and increase",
+                                     options.chain_length.name(), options.chain_length.text(), length, p));
     iterations_.push_back(static_cast<std::size_t>(length));
   }
   levels_ = normalised(levels_);

@@ -12,14 +12,14 @@ namespace mckean {
 
 struct EstimatorOptions {
   enum class Kind { paper, single } kind = Kind::paper;
-  int lowest = 2, highest = 4;                                                   // l_min and L
-  std::optional<int> most_p = 6;                                                 // p_max; none: unbounded
-  Formula level_weight{"2^(-l/4)", "--level-weight", {"l"}};                     // P_L, up to a factor
-  Formula length_weight{"2^-p*(p + 1)*log(p + 2)^2", "--length-weight", {"p"}};  // P_P, up to a factor
-  Formula chain_length{"2^p", "--chain-length", {"p"}};                          // T_p
-  std::size_t iterations = 100;                                                  // of the single-level estimator
-  Rule particles{"100", "--particles"};                                          // M
-  Rule law_particles{"500", "--law-particles"};                                  // N_l
+  int lowest = 2, highest = 4;                                                 // l_min and L
+  std::optional<int> most_p = 6;                                               // p_max; none: unbounded
+  Formula level_weight{"2^(-l/4)", "level_weight", {"l"}};                     // P_L, up to a factor
+  Formula length_weight{"2^-p*(p + 1)*log(p + 2)^2", "length_weight", {"p"}};  // P_P, up to a factor
+  Formula chain_length{"2^p", "chain_length", {"p"}};                          // T_p
+  std::size_t iterations = 100;                                                // of the single-level estimator
+  Rule particles{"100", "particles"};                                          // M
+  Rule law_particles{"500", "law_particles"};                                  // N_l
   ChainOptions chain;  // its numbers of particles are set from the rules
   std::uint64_t seed = 1;
 };

@@ -9,23 +9,23 @@ namespace mckean {
 
 class Formula {
  public:
-  // An expression of the given names; `option` is what the user calls it. Throws InputError.
-  Formula(std::string text, std::string option, std::vector<std::string> names);
+  // An expression of the given names; `name` is that of the setting. Throws SettingError.
+  Formula(std::string text, std::string name, std::vector<std::string> names);
   double at(const std::vector<double>& values) const;
   const std::string& text() const { return text_; }
-  const std::string& option() const { return option_; }
+  const std::string& name() const { return name_; }
 
  private:
-  std::string text_, option_;
+  std::string text_, name_;
   std::vector<std::string> names_;
 };
 
 // A number of particles, of l (the level), L (the highest one) and T (the number of observation times).
 class Rule {
  public:
-  Rule(const std::string& text, const std::string& option) : formula_(text, option, {"l", "L", "T"}) {}
+  Rule(const std::string& text, const std::string& name) : formula_(text, name, {"l", "L", "T"}) {}
 
-  // At least `least`; throws InputError where it is not a number of particles.
+  // At least `least`; throws SettingError where it is not a number of particles.
   std::size_t at(int l, int L, std::size_t T, std::size_t least = 1) const;
 
  private:

@@ -42,9 +42,9 @@ Grid::Grid(std::span<const double> times, int l, double u, Scheme of)
     last = t;
   }
   if (total > kMostSteps)
-    throw InputError(
-        fmt::format("level {} needs {:.3g} steps in all, more than {:.0g}; lower the level, or give a longer --unit",
-                    level, total, kMostSteps));
+    throw InputError(fmt::format(
+        "level {} needs {:.3g} steps in all, more than {:.0g}; lower the level, or take a longer unit of time", level,
+        total, kMostSteps));
   for (const double t : times) {
     const double h = t - time.back();
     if (h > 0) add_interval(t, static_cast<std::size_t>(std::ldexp(std::max(1.0, std::round(h / unit)), level)));

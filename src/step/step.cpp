@@ -3,22 +3,14 @@
 namespace mckean {
 namespace {
 
-std::vector<Expr> state_of(const Model& model) {
-  std::vector<Expr> x;
-  for (const auto& c : model.components()) x.push_back(c.symbol);
-  return x;
-}
-
-std::vector<Expr> drift_of(const Model& model, const MeanField& field) {
-  std::vector<Expr> drift;
-  for (const auto& c : model.components()) drift.push_back(substitute(c.drift, field.replace));
-  return drift;
-}
-
-std::vector<std::vector<Expr>> sigma_of(const Model& model) {
-  std::vector<std::vector<Expr>> sigma;
-  for (const auto& c : model.components()) sigma.push_back(c.diffusion);
-  return sigma;
+Motion motion_of(const Model& model, const MeanField& field) {
+  Motion out;
+  for (const auto& c : model.components()) {
+    out.x.push_back(c.symbol);
+    out.drift.push_back(substitute(c.drift, field.replace));
+    out.sigma.push_back(c.diffusion);
+  }
+  return out;
 }
 
 // x + factor · slope
@@ -31,17 +23,17 @@ std::vector<Expr> along(const std::vector<Expr>& x, Expr factor, const std::vect
 
 const char* name_of(Scheme scheme) { return scheme == Scheme::euler ? "euler" : "splitting"; }
 
-Step euler_step(const Model& model, const MeanField& field) {
+Step euler_step(const Model& model, const Motion& motion) {
   Step step;
-  step.rate = drift_of(model, field);
-  step.stages.push_back({0, state_of(model), step.rate, {}});
-  step.sigma = sigma_of(model);
+  step.rate = motion.drift;
+  step.stages.push_back({0, motion.x, motion.drift, {}});
+  step.sigma = motion.sigma;
   step.flow_per_variance = model.graph().number(1);
   return step;
 }
 
-Step splitting_step(const Model& model, const MeanField& field) {
-  const std::vector<Expr> x = state_of(model), drift = drift_of(model, field);
+Step splitting_step(const Model& model, const Motion& motion) {
+  const std::vector<Expr>& x = motion.x;
   const StepSymbols time(model);
   const Expr half = 0.5 * time.flow;
   Step step;
@@ -49,7 +41,7 @@ Step splitting_step(const Model& model, const MeanField& field) {
   const auto add_stage = [&](double share, const std::vector<Expr>& point) {
     Substitution there{{time.t.id(), time.t + share * time.flow}};
     for (std::size_t c = 0; c < x.size(); ++c) there.emplace(x[c].id(), point[c]);
-    Step::Stage stage{share, point, substitute(drift, there), {}};
+    Step::Stage stage{share, point, substitute(motion.drift, there), {}};
     for (std::size_t c = 0; c < x.size() && step.stages.size() < 3; ++c)
       stage.symbol.push_back(model.graph().symbol({Kind::column, "slope", static_cast<int>(symbols++)}));
     step.stages.push_back(std::move(stage));
@@ -61,13 +53,21 @@ Step splitting_step(const Model& model, const MeanField& field) {
   const auto& s = step.stages;
   for (std::size_t c = 0; c < x.size(); ++c)
     step.rate.push_back((s[0].symbol[c] + 2.0 * (s[1].symbol[c] + s[2].symbol[c]) + s[3].slope[c]) / 6.0);
-  step.sigma = sigma_of(model);
+  step.sigma = motion.sigma;
   step.sigma_on_arrival = true;
   step.flow_per_variance = time.flow / time.variance;
   return step;
 }
 
-StepMaker step_of(Scheme scheme) { return scheme == Scheme::euler ? euler_step : splitting_step; }
+Step euler_step(const Model& model, const MeanField& field) { return euler_step(model, motion_of(model, field)); }
+Step splitting_step(const Model& model, const MeanField& field) {
+  return splitting_step(model, motion_of(model, field));
+}
+
+StepMaker step_of(Scheme scheme) {
+  if (scheme == Scheme::euler) return euler_step;
+  return splitting_step;
+}
 
 StepSymbols::StepSymbols(const Model& model) : t(model.time()) {
   const auto uniform = [&](const char* name) { return model.graph().symbol({Kind::uniform, name, 0}); };

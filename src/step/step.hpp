@@ -32,9 +32,17 @@ struct Step {
 
 using StepMaker = Step (*)(const Model&, const MeanField&);
 
+// Some components: where they are, their drift and their rows of the noise.
+struct Motion {
+  std::vector<Expr> x, drift;
+  std::vector<std::vector<Expr>> sigma;
+};
+
 // rate is the drift at x, and flow = variance = Δ.
-Step euler_step(const Model&, const MeanField&);
+Step euler_step(const Model&, const Motion&);
+Step euler_step(const Model&, const MeanField&);  // of all components
 // The classical method of four stages. An interaction that is pairwise is averaged at x alone, for all stages.
+Step splitting_step(const Model&, const Motion&);
 Step splitting_step(const Model&, const MeanField&);
 StepMaker step_of(Scheme);
 

@@ -174,7 +174,7 @@ class Results(Estimation):
         cucker_smale = (MODELS / "cucker-smale.toml", "c.csv")
         self.assertEqual(self.score(*cucker_smale, *SCORE)["smoother"], "genealogy")
         for command in ("score", "fit"):
-            says = ("--smoother backward", "'x[1]' has no noise", "--smoother genealogy")
+            says = ("--smoother backward", "'x[1]' has no noise", "genealogies")
             self.refuse(command, *cucker_smale, "--smoother", "backward", says=says)
 
     def test_rules(self):

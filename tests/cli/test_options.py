@@ -128,13 +128,12 @@ class Options(ProgramTest):
         profile = ("profile", "m.toml", "d.csv", "--parameter", "mu")
         for option in ("--particles 50", "--law-particles 64", "--smoother genealogy", "--gradient finite-difference", "--full-normals"):
             with self.subTest(option):
-                warnings = self.json(*profile, *option.split())["warnings"]
-                self.assertEqual(warnings, [option.split()[0] + ": quadrature has no use for it; --estimator scores has"])
+                self.refuse(*profile, "--engine", "kalman", *option.split(), says=("--engine kalman", option.split()[0]))
 
     def test_simulate_asks_for_no_more_than_there_is(self):
         simulate = ("simulate", "m.toml", "--times", 3, "--law-particles", 64)
         self.refuse(*simulate, "--paths", "p.csv", "--count", 65, says=("--count 65", "only 64", "--law-particles"))
-        self.refuse(*simulate, "--series", 65, says=("65 series", "--law-particles"))
+        self.refuse(*simulate, "--series", 65, says=("65 series", "--law-particles 64"))
         model = OU.replace('"normal(x, 0.5)"', '{ log_density = "-(y - x)^2" }')
         self.write("m.toml", model)
         self.refuse(*simulate, says=("'y'", "cannot be drawn from", "named distribution"))

@@ -7,7 +7,7 @@ import unittest
 from program import DATA, MODELS, OU, ProgramTest
 
 KEYS = {"parameter", "points", "estimate", "std_error", "lower", "upper", "loglik", "estimator", "level", "seed", "seconds",
-        "particle_steps", "warnings", "findings"}
+        "particle_steps", "warnings", "findings", "engine", "levels"}
 SCORES = ("--estimator", "scores", "--level", 1, "--particles", 12, "--law-particles", 16)
 
 
@@ -21,7 +21,7 @@ class Profile(ProgramTest):
     def test_quadrature(self):
         result = self.json("profile", "ou.toml", "d.csv", "--parameter", "mu", "--level", 2, "--points", 5)
         self.assertLessEqual(KEYS, result.keys())
-        self.assertEqual(result["estimator"], "quadrature")
+        self.assertEqual((result["engine"], result["estimator"], result["level"]), ("kalman", "kalman", 2))
         self.assertEqual(len(result["points"]), 5)
         self.assertEqual([round(p["relative"], 9) for p in result["points"]][2], 0)
         for p in result["points"]:
@@ -32,6 +32,16 @@ class Profile(ProgramTest):
         result = self.json("profile", MODELS / "kuramoto.toml", "k.csv", "--parameter", "theta", "--level", 2)
         self.assertGreater(result["upper"], result["estimate"]["theta"])
         self.assertIsNone(result["lower"])  # a long tail: not reached within three standard errors
+
+    def test_continuous_time(self):
+        exact, grid = (self.json("profile", "ou.toml", "d.csv", "--parameter", "mu", "--points", 5, "--engine", engine)
+                       for engine in ("kalman", "quadrature"))
+        for result in (exact, grid):
+            self.assertIsNone(result["level"])
+        self.assertEqual(exact["levels"], [])
+        self.assertEqual(len(grid["levels"]), 2)
+        for a, b in zip(exact["points"], grid["points"]):
+            self.assertAlmostEqual(a["relative"], b["relative"], delta=1e-3 * (1 + abs(a["relative"])))
 
     def test_scores(self):
         arguments = ("profile", MODELS / "kuramoto.toml", "k.csv", "--parameter", "theta", *SCORES, "--points", 5)

@@ -52,8 +52,8 @@ struct OuCase {
     return oracle::maximise(f, best.theta.segment(parameter == 0 ? 1 : 0, 1));
   }
 
-  Profile profile_of(ProfileOptions options) const {
-    options.quadrature_level = kLevel;
+  Profile profile_of(ProfileOptions options, std::optional<int> level = kLevel) const {
+    options.level = level;
     options.pilot.levels = {kLevel, kLevel};
     options.pilot.chain.start = model.start_values();
     options.pilot.chain.antithetic_laws = true;
@@ -67,7 +67,7 @@ struct OuCase {
 TEST(Profile, QuadratureIsExact) {
   const OuCase c;
   for (const std::size_t p : {0, 1}) {
-    const Profile found = c.profile_of({.method = ProfileOptions::Method::quadrature, .parameter = p});
+    const Profile found = c.profile_of({.engine = "quadrature", .parameter = p});
     ASSERT_EQ(found.points.size(), 9);
     EXPECT_TRUE(found.findings.empty()) << to_text(found.findings[0]);
     EXPECT_NEAR(found.loglik->value, c.best.value, 1e-6);
@@ -81,6 +81,25 @@ TEST(Profile, QuadratureIsExact) {
     ASSERT_TRUE(found.lower && found.upper);
     for (const double end : {*found.lower, *found.upper})
       EXPECT_NEAR(c.given(p, end).value - c.best.value, -kFallOfInterval, 0.02);
+  }
+}
+
+// Both exact engines, one of which extrapolates, against the oracle.
+TEST(Profile, ContinuousTimeIsThatOfTheDiffusion) {
+  const OuCase c;
+  const auto value = [&](double kappa, double mu) {
+    return oracle::log_likelihood(ou_of(kappa, mu), c.data, oracle::continuous);
+  };
+  const auto best = oracle::maximise([&](const VectorXd& t) { return value(t(0), t(1)); }, c.best.theta);
+  for (const char* engine : {"quadrature", "kalman"}) {
+    const Profile found = c.profile_of({.engine = engine, .parameter = 1}, {});
+    EXPECT_FALSE(found.level);
+    EXPECT_EQ(found.levels.empty(), engine == std::string("kalman"));
+    for (const ProfilePoint& point : found.points) {
+      const auto given =
+          oracle::maximise([&](const VectorXd& t) { return value(t(0), point.theta[1]); }, best.theta.segment(0, 1));
+      EXPECT_NEAR(point.relative, given.value - best.value, 1e-4) << engine << point.theta[1];
+    }
   }
 }
 
@@ -102,9 +121,9 @@ TEST(Profile, ScoresAreWithinTheirError) {
 TEST(Profile, RangeBesideTheEstimate) {
   const OuCase c;
   const double mu = c.best.theta(1), se = c.best.standard_error(1);
-  for (const auto method : {ProfileOptions::Method::scores, ProfileOptions::Method::quadrature}) {
+  for (const char* engine : {"particles", "quadrature", "kalman"}) {
     const Profile found =
-        c.profile_of({.method = method, .parameter = 1, .points = 3, .range = std::pair{mu + 1.5 * se, mu + 2.5 * se}});
+        c.profile_of({.engine = engine, .parameter = 1, .points = 3, .range = std::pair{mu + 1.5 * se, mu + 2.5 * se}});
     ASSERT_EQ(found.points.size(), 3);
     EXPECT_FALSE(found.lower);
     for (const ProfilePoint& point : found.points)

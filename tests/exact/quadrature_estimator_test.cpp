@@ -374,6 +374,28 @@ TEST(QuadratureEstimator, RefusalsSayWhy) {
   expect_message<NumericalError>([&] { maximum(negative, counts, 1, {1}); }, "example:2: t = 1");
 }
 
+// A fit's grids have half the points, and leave an error that is far below what levels leave.
+TEST(QuadratureEstimator, AnErrorThatIsAllowedSavesWork) {
+  const Data data = oracle::unit_series({0.5, 1.1, 0.2, missing, 0.4, -2.3, 0.6, 1.9});
+  for (const Model& model : {tests::shipped("desai-zwanzig"), tests::shipped("kuramoto"),
+                             one_line("a = 1\nb = 0.5\n", "a*x - b*x^3", "student_t(3, x, 0.3)")})
+    for (const Scheme scheme : {Scheme::euler, Scheme::splitting}) {
+      SCOPED_TRACE(model.name());
+      const QuadratureEngine engine({model, data});
+      Request request{.effort = {.level = 4, .scheme = scheme}};
+      const Outcome exact = engine.at(model.start_values(), Order::information, {}, request);
+      request.error = 1e-8;
+      const Outcome found = engine.at(model.start_values(), Order::information, {}, request);
+      ASSERT_TRUE(exact && found);
+      EXPECT_NEAR(found->loglik, exact->loglik, 1e-8);
+      for (std::size_t i = 0; i < exact->gradient.size(); ++i)
+        EXPECT_NEAR(found->gradient[i], exact->gradient[i], 1e-6 * (1 + std::abs(exact->gradient[i])));
+      for (std::size_t i = 0; i < exact->information.size(); ++i)
+        EXPECT_NEAR(found->information[i], exact->information[i], 1e-5 * (1 + std::abs(exact->information[i])));
+      EXPECT_LT(found->work, 0.7 * exact->work);
+    }
+}
+
 TEST(QuadratureEstimator, Stops) {
   const Data data = oracle::unit_series({0.5, 1.1, 0.2});
   const Model model = one_line("a = 1\n", "-a*x", "normal(x, 1)");

@@ -91,15 +91,14 @@ TEST(StateNoise, GeometricInContinuousTime) {
     const QuadratureEngine engine({geometric(s), logs()});
     ThreadRunner runner(1);
     const std::vector<double> theta{0.1, 0.3};
-    const ContinuousValue found = in_continuous_time(engine, theta, Order::information, runner);
+    const Evaluation found = in_continuous_time(engine, theta, Order::information, runner);
     oracle::LinearModel linear = oracle::mean_field_ou({.kappa = 0, .mu = 0, .beta = 0, .R = 0.09, .s = s});
     const auto exact = [&](double mu) {
       linear.c(0) = mu - 0.5 * s * s;
       return oracle::log_likelihood(linear, logs(), oracle::continuous);
     };
-    EXPECT_NEAR(found.evaluation.loglik, exact(0.1), 1e-3);
-    EXPECT_NEAR(found.evaluation.gradient[0], (exact(0.1001) - exact(0.0999)) / 2e-4,
-                1e-3 * std::sqrt(found.evaluation.information[0]));
+    EXPECT_NEAR(found.loglik, exact(0.1), 1e-3);
+    EXPECT_NEAR(found.gradient[0], (exact(0.1001) - exact(0.0999)) / 2e-4, 1e-3 * std::sqrt(found.information[0]));
     // With s = 0.6 levels below 5 pass the zero of the noise.
     EXPECT_GE(found.levels.front(), s > 0.5 ? 5 : 2);
   }

@@ -145,10 +145,10 @@ TEST_F(FinalAlgorithm, CostIsCountedInParticleSteps) {
 }
 
 TEST_F(FinalAlgorithm, BadFormulasAreRefused) {
-  options.chain_length = Formula("3", "--chain-length", {"p"});
+  options.chain_length = Formula("3", "chain_length", {"p"});
   EXPECT_THROW(MultilevelEstimator(problem, options), InputError);
-  options.chain_length = Formula("2^p", "--chain-length", {"p"});
-  options.length_weight = Formula("1 - p", "--length-weight", {"p"});
+  options.chain_length = Formula("2^p", "chain_length", {"p"});
+  options.length_weight = Formula("1 - p", "length_weight", {"p"});
   EXPECT_THROW(MultilevelEstimator(problem, options), InputError);
 }
 }  // namespace

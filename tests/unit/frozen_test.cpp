@@ -21,7 +21,7 @@ TEST(FrozenTest, NoNodeIsAddedToAModel) {
   EXPECT_THROW(tan(model.components()[0].drift), std::logic_error);
   const System system(model);
   system.dynamics(Scheme::euler, system.ranks()[0], true);
-  const Formulas formulas(model, true);
+  const Formulas formulas(model, true, Scheme::splitting);
   const Prediction prediction(model);
   EXPECT_EQ(model.graph().size(), before);
 }
@@ -52,14 +52,14 @@ std::vector<double> inputs(const Model& model) {
 TEST(FrozenTest, TheSameBitsInAnyOrderOfCompilingAndOnAnyThreads) {
   const Model model = kuramoto();
   const auto alone = inputs(model);
-  const Formulas before(model, true);
+  const Formulas before(model, true, Scheme::splitting);
   EXPECT_EQ(inputs(model), alone);
   std::vector<std::vector<double>> found(8);
   {
     std::vector<std::jthread> threads;
     for (auto& result : found)
       threads.emplace_back([&] {
-        const Formulas formulas(model, true);
+        const Formulas formulas(model, true, Scheme::splitting);
         result = inputs(model);
       });
   }

@@ -334,6 +334,56 @@ Synthetic biased(double shift) {
   return s;
 }
 
+// A large law has particles so far out that the steps which serve a small one explode.
+TEST(Search, StepsThatExplodeWithALargerLawAreLeftBehind) {
+  Synthetic s = parabola(2);
+  s.kind = Engine::LawKind::moments;
+  s.explodes = [](auto, const Effort& e) { return e.level < 6 && e.law_particles > 1024; };
+  const Found f = s.run();
+  EXPECT_TRUE(f.converged);
+  EXPECT_TRUE(f.findings.empty());
+  EXPECT_GE(f.effort.level, 6);
+  s.options.levels.second = 5;  // none are finer
+  const Found none = s.run();
+  EXPECT_FALSE(none.converged);
+  EXPECT_TRUE(mentions(none, "particles explode near the maximum"));
+}
+
+// Steps that explode at a start, but not around it, are no reason for finer ones.
+TEST(Search, AStartThatExplodesIsLeftByTheSameSteps) {
+  Synthetic s = parabola(2);
+  s.explodes = [](std::span<const double> theta, const Effort& e) { return e.level < 8 && theta[0] > 1.95; };
+  s.options.starts = 1;
+  const Found f = s.run();
+  EXPECT_TRUE(f.converged);
+  EXPECT_EQ(f.effort.level, 4);
+}
+
+// Of two starts one needs steps that cost 16 times as much, and leads nowhere: it is given up.
+TEST(Search, AStartThatCostsTooMuchIsGivenUp) {
+  Synthetic s = parabola(2);
+  s.unknowns = {{"p1", 1.1}, {"p2", 1.1}};
+  std::size_t dear = 0;
+  const auto near = [](std::span<const double> theta) {
+    return std::abs(theta[0] - 1) < 0.25 && std::abs(theta[1] - 1) < 0.25;
+  };
+  s.explodes = [&](std::span<const double> theta, const Effort& e) {
+    if (near(theta)) return false;
+    if (e.level >= 8) ++dear;
+    return e.level < 8;
+  };
+  const auto inside = s.value;
+  s.value = [&](std::span<const double> theta, const Effort& e) -> std::optional<double> {
+    return near(theta) ? inside(theta, e) : -1e4 + theta[0];
+  };
+  s.options.starts = 4;
+  const Found f = s.run();
+  EXPECT_TRUE(f.converged);
+  EXPECT_EQ(f.effort.level, 4);
+  EXPECT_LT(dear, 400u);
+  EXPECT_GT(dear, 0u);
+}
+
 TEST(Search, GoesOnWithFinerStepsWhileTheyMoveTheMaximum) {
   const Found f = biased(1.0).run();
   EXPECT_TRUE(f.converged);

@@ -30,6 +30,9 @@ class SerialRunner : public TaskRunner {
 struct Synthetic : Engine {
   // None where there is no likelihood.
   std::function<std::optional<double>(std::span<const double> theta, const Effort&)> value;
+  std::function<bool(std::span<const double> theta, const Effort&)> explodes = [](auto, const Effort&) {
+    return false;
+  };
   double noise = 100;                                                                      // variance times M
   std::function<double(std::span<const double> theta)> louder = [](auto) { return 1.0; };  // and times this
   std::vector<Parameter> unknowns;
@@ -49,6 +52,7 @@ struct Synthetic : Engine {
     return std::make_shared<const Law>(theta);
   }
   Outcome evaluate(const Law& at, Order, Draw draw, const Request& r) const override {
+    if (explodes(at.theta(), r.effort)) return Failure{Failure::Code::too_coarse, "an explosion"};
     const auto known = value(at.theta(), r.effort);
     if (!known) return Failure{Failure::Code::undefined, "nothing here"};
     NormalDraws normal(seed_of(draw.seed, std::to_string(draw.index)));

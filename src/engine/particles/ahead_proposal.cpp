@@ -48,25 +48,26 @@ void AheadProposal::set_law(const LawPath& law, std::span<const double> theta) {
   for (Frame* f : {&miss_, &steer_, &judge_, &steer_last_, &judge_last_}) f->set_fixed(theta);
 }
 
-void AheadProposal::begin(std::size_t series) {
-  series_ = series;
+void AheadProposal::begin(std::size_t series, bool with_reference) {
+  series_ = series, with_reference_ = with_reference;
   opening_.assign(schedule_.grid.steps() + 1, {});
   aim_.assign(schedule_.grid.steps(), {});
 }
 
-// Particles that stand for all of them: systematically by their weights, in the order of their positions. What is
-// chosen must not depend on their numbers, else a conditional filter would know which of them is the reference.
+// Particles that stand for all of them: systematically by their weights. In a conditional filter they are ordered by
+// their positions first, since what is chosen must not depend on which of them is the reference.
 void AheadProposal::choose_points(const Columns& x, const double* log_w) {
   std::copy_n(log_w, particles_, misses_.data());
   if (!std::isfinite(exponentiate(misses_.data(), particles_, kernels_).largest))
     std::fill_n(misses_.data(), particles_, 1.0);
   order_.resize(particles_);
   std::iota(order_.begin(), order_.end(), 0u);
-  std::ranges::sort(order_, [&](std::uint32_t a, std::uint32_t b) {
+  const auto precedes = [&](std::uint32_t a, std::uint32_t b) {
     for (std::size_t c = 0; c < x.count(); ++c)
       if (x[c][a] != x[c][b]) return x[c][a] < x[c][b];
     return misses_.data()[a] < misses_.data()[b];
-  });
+  };
+  if (with_reference_) std::ranges::sort(order_, precedes);
   ordered_.clear();
   for (const std::uint32_t i : order_) ordered_.push_back(misses_.data()[i]);
   std::array<std::uint32_t, Aimer::kPoints> chosen{};

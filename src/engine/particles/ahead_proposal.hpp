@@ -16,7 +16,7 @@ class AheadProposal : public Proposal {
   AheadProposal(const System&, const Schedule&, std::size_t particles, const AheadOptions&, const Kernels&);
 
   void set_law(const LawPath&, std::span<const double> theta) override;
-  void begin(std::size_t series) override;
+  void begin(std::size_t series, bool with_reference) override;
   LawStatus propose(std::size_t k, const Columns& from, Columns& to, NoiseSource&) override;
   void replay(std::span<const StepOfParticle> at, Columns& x, NoiseSource&) override;
   bool weighs() const override { return true; }
@@ -38,6 +38,7 @@ class AheadProposal : public Proposal {
   AheadOptions options_;
   const Kernels& kernels_;
   std::size_t particles_, series_ = 0;
+  bool with_reference_ = false;
   PlainProposal plain_;  // where there is nothing to aim at
   std::shared_ptr<const Dynamics> dynamics_;
   std::shared_ptr<const Ahead> ahead_;

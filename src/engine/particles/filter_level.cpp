@@ -37,7 +37,7 @@ void FilterLevel::begin(std::size_t series, const Stream& start, const Path* ref
   now_ = 0;
   fill_start(system_.model(), kernels_, options_.precision, start, static_cast<std::uint32_t>(series), particles(),
              x_[0]);
-  proposal_->begin(series);
+  proposal_->begin(series, reference != nullptr);
   if (!proposal_->weighs()) return;
   carried_ = AlignedBuffer(padded(particles()));
   std::fill_n(w_.data(), w_.size(), 0.0);

@@ -16,9 +16,9 @@ Smoother smoother_for(const Model& model, std::optional<Smoother> wanted) {
   const bool can = can_sample_backward(model);
   if (wanted == Smoother::backward && !can) {
     const auto quiet = std::ranges::find_if(model.components(), [](const Component& c) { return !c.noisy; });
-    throw InputError(fmt::format(
-        "--smoother backward: '{}' has no noise of its own, so that no other ancestor can lead to the next point; use "
-        "--smoother genealogy",
+    throw SettingError(fmt::format(
+        "smoother backward: '{}' has no noise of its own, so that no other ancestor can lead to the next point; use "
+        "genealogies",
         quiet->name));
   }
   return wanted.value_or(can ? Smoother::backward : Smoother::genealogy);

@@ -67,6 +67,8 @@ Result<std::shared_ptr<const Law>> ParticleEngine::law(std::span<const double> t
     Schedule when = problem_.schedule({r.effort.level, r.effort.scheme});
     LawPath path = draw(theta, when, d, r, 1);
     return std::shared_ptr<const Law>(std::make_shared<const ParticleLaw>(theta, d, std::move(when), std::move(path)));
+  } catch (const Explosion& e) {
+    return Failure{Failure::Code::too_coarse, e.what()};
   } catch (const NumericalError& e) {
     return Failure{Failure::Code::undefined, e.what()};
   }
@@ -83,6 +85,8 @@ Outcome ParticleEngine::evaluate(const Law& law, [[maybe_unused]] Order order, D
       out = filter(draw(law.theta(), drawn.schedule, drawn.draw, r, margin), drawn.schedule, law.theta(), d, r);
     if (std::isfinite(out->loglik)) return *std::move(out);
     return Failure{Failure::Code::undefined, "the log-likelihood is not finite"};
+  } catch (const Explosion& e) {
+    return Failure{Failure::Code::too_coarse, e.what()};
   } catch (const NumericalError& e) {
     return Failure{Failure::Code::undefined, e.what()};
   }

@@ -17,7 +17,7 @@ bool noise_from_path(const Model& model) {
 }
 
 KernelOptions checked(const Model& model, KernelOptions o) {
-  if (o.particles < 2) throw InputError("--particles must be at least 2: one of them is the reference path");
+  if (o.particles < 2) throw SettingError("particles must be at least 2: one of them is the reference path");
   if (!can_sample_backward(model)) o.smoother = Smoother::genealogy;
   if (!noise_from_path(model)) o.ahead.reset();
   return o;

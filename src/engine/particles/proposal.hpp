@@ -27,8 +27,8 @@ class Proposal {
 
   // The law that is felt from now on, and the parameters.
   virtual void set_law(const LawPath&, std::span<const double> theta) = 0;
-  // The series whose observations follow.
-  virtual void begin(std::size_t /*series*/) {}
+  // The series whose observations follow, and whether one particle is a reference path.
+  virtual void begin(std::size_t /*series*/, bool /*with_reference*/) {}
 
   // All particles from grid point k to the next: good, or window_left.
   virtual LawStatus propose(std::size_t k, const Columns& from, Columns& to, NoiseSource&) = 0;

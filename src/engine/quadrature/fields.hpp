@@ -1,4 +1,4 @@
-// What an Euler step does at every point of a grid, given the averages over the law.
+// What a normal step does at every point of a grid, given the averages over the laws.
 #pragma once
 
 #include <span>
@@ -17,17 +17,27 @@ struct Fields {
 
 using LawDensities = std::span<const GridDensity* const>;  // by kind; null where nothing is averaged over its law
 
+// Within a step, the points of a density: what they read of pairs, and their slopes in the stages so far, as jets.
+struct Within {
+  std::vector<Columns> pairs, slopes;
+};
+
 // For densities of one kind of block.
 class FieldReader {
  public:
   FieldReader(const Formulas&, std::size_t kind, std::span<const double> theta);
 
-  // Averages over its law, in their places among the jets of all moments.
-  void measure(const GridDensity& law, double t, std::span<double> moments);
-  // The step that the next ones are about.
-  void set_step(std::span<const double> moments, const StepTime&);
-  // Cost: points, and that of pairwise interactions.
-  Fields fields(const GridDensity&, LawDensities);
+  std::size_t stages() const { return stages_.size(); }
+  void begin(const StepTime&);  // the step that all below is about
+  // Cost: that of pairwise interactions.
+  Within enter(const GridDensity&, LawDensities);
+  // Averages over its law at the points of the next stage, in their places among the jets of all moments.
+  void measure(const GridDensity& law, const Within&, std::span<double> moments);
+  // Adds the slopes of the next stage, which is not the last, from all moments there.
+  void advance(const GridDensity&, Within&, std::span<const double> moments);
+  // After all stages but the last.
+  Fields fields(const GridDensity&, const Within&, std::span<const double> moments);
+  Fields fields_without_flow(const GridDensity&);
   // Values of a pairwise kernel, or what costs as much.
   double pairs(const GridDensity&, LawDensities) const;
 
@@ -40,11 +50,17 @@ class FieldReader {
     Columns averages(const GridDensity&, const GridDensity& law, double t);
   };
 
+  struct Stage {
+    Frame measure, slope;
+  };
+  // The jets that a stage leads to.
+  Columns run_stage(std::size_t stage, const GridDensity&, const Within&, std::span<const double> moments);
+
   const Formulas& all_;
   const KindFormulas& formulas_;
-  Frame step_, measure_;
-  double t_ = 0;
-  std::vector<double> uniforms_;
+  std::vector<Stage> stages_;
+  Frame noise_;
+  StepTime step_{};
   std::vector<Pair> pairs_;
 };
 }  // namespace mckean

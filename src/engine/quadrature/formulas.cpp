@@ -77,8 +77,9 @@ bool reads(const BlockKind& kind, Expr symbol) {
 // Writes the programs of each kind.
 class Writer {
  public:
-  Writer(Formulas& out)
+  Writer(Formulas& out, Scheme scheme)
       : out_(out),
+        scheme_(scheme),
         model_(out.blocks.model),
         graph_(model_.graph()),
         law_(model_, out.order, out.dynamic),
@@ -93,6 +94,11 @@ class Writer {
       const std::string name = to_text(p.symbol) + "_jet";
       xi_.push_back(law_.moving({p.symbol}, Kind::column, name.c_str()));
     }
+    for (const Step::Stage& stage : step_of_kind(0).stages)
+      for (const Expr symbol : stage.symbol) {
+        const std::string name = to_text(symbol) + "_jet";
+        slopes_.push_back(law_.moving({symbol}, Kind::column, name.c_str()));
+      }
   }
 
   KindFormulas kind(std::size_t k) {
@@ -101,11 +107,6 @@ class Writer {
     KindFormulas out{kind.start[0], kind.start_sd[0], {}, {}, {}, {}, {}, false};
     std::vector<Expr> xi_jets;
     for (std::size_t over = 0; over < out_.blocks.kinds.size(); ++over) pair(k, over, out, xi_jets);
-    out.step = Program({model_.parameter_symbols(),
-                        join({t, time_.flow, time_.root}, inputs_),
-                        join({x}, xi_jets),
-                        join(law_.jets({x + time_.flow * kind.drift[0]}), std::vector{noise_of(kind) * time_.root}),
-                        {}});
     const Expr s = scale_of(model_, kind);
     if (s.has(Kind::state)) out.scale.emplace(ProgramSpec{{}, {}, {x}, {s, differentiate(s, x)}, {}});
     std::vector<Expr> moments;
@@ -114,7 +115,14 @@ class Writer {
         out.moments.push_back(m);
         moments.push_back(out_.blocks.moments[m].of);
       }
-    out.measure = Program({model_.parameter_symbols(), {t}, join({x}, masses_), {}, law_.jets(times(mass_, moments))});
+    write_stages(k, moments, xi_jets, out);
+    const Step step = step_of_kind(k);
+    const Expr noise_time = step.sigma_on_arrival ? t + time_.flow : t;
+    out.noise = Program({model_.parameter_symbols(),
+                         {t, time_.flow, time_.root},
+                         {x},
+                         {substitute(noise_of(kind), {{t.id(), noise_time}}) * time_.root},
+                         {}});
     out.read = !moments.empty() ||
                std::ranges::any_of(out_.blocks.pairwise, [&](const KindAverage& p) { return p.kind == k; });
     return out;
@@ -136,6 +144,36 @@ class Writer {
   }
 
  private:
+  Step step_of_kind(std::size_t k) const {
+    const BlockKind& kind = out_.blocks.kinds[k];
+    const Motion motion{kind.x, kind.drift, kind.diffusion};
+    return scheme_ == Scheme::euler ? euler_step(model_, motion) : splitting_step(model_, motion);
+  }
+
+  void write_stages(std::size_t k, const std::vector<Expr>& moments, const std::vector<Expr>& xi_jets,
+                    KindFormulas& out) const {
+    const Expr x = out_.blocks.kinds[k].x[0], t = time_.t;
+    const Step step = step_of_kind(k);
+    std::vector<Expr> earlier;  // jets
+    for (std::size_t s = 0; s < step.stages.size(); ++s) {
+      const Step::Stage& stage = step.stages[s];
+      const bool last = s + 1 == step.stages.size();
+      const Substitution there{{x.id(), stage.point[0]}, {t.id(), t + stage.share * time_.flow}};
+      const Expr slope = last ? x + time_.flow * step.rate[0] : stage.slope[0];
+      out.stages.push_back({Program({model_.parameter_symbols(),
+                                     {t, time_.flow},
+                                     join({x}, masses_, earlier),
+                                     {},
+                                     law_.jets(times(mass_, substitute(moments, there)))}),
+                            Program({model_.parameter_symbols(),
+                                     join({t, time_.flow}, inputs_),
+                                     join({x}, xi_jets, earlier),
+                                     law_.jets({slope}),
+                                     {}})});
+      if (!last) earlier = join(earlier, slopes_[s]);
+    }
+  }
+
   // What kind k reads of pairwise averages over another, whose jets follow those before it.
   void pair(std::size_t k, std::size_t over, KindFormulas& to, std::vector<Expr>& xi_jets) {
     const Expr x = out_.blocks.kinds[k].x[0], t = time_.t;
@@ -163,20 +201,27 @@ class Writer {
   }
 
   Formulas& out_;
+  Scheme scheme_;
   const Model& model_;
   Graph& graph_;
   Differentiator law_, observation_;
   StepSymbols time_;
   Expr mass_;
-  std::vector<Expr> masses_, inputs_;  // jets
-  std::vector<std::vector<Expr>> xi_;  // of each pairwise average
+  std::vector<Expr> masses_, inputs_;      // jets
+  std::vector<std::vector<Expr>> xi_;      // of each pairwise average
+  std::vector<std::vector<Expr>> slopes_;  // of each stage but the last
 };
 }  // namespace
 
-Formulas::Formulas(const Model& model, bool derivatives) : blocks(model) {
+bool has_steps(const Blocks& blocks, Scheme scheme) {
+  if (scheme == Scheme::euler) return true;
+  return std::ranges::none_of(blocks.kinds, [](const BlockKind& k) { return noise_of(k).has(Kind::state); });
+}
+
+Formulas::Formulas(const Model& model, bool derivatives, Scheme scheme) : blocks(model) {
   if (derivatives) order = dynamic_first(model, dynamic);
   bell = bell_program(blocks.model);
-  Writer writer(*this);
+  Writer writer(*this, scheme);
   for (std::size_t k = 0; k < blocks.kinds.size(); ++k) {
     assert(blocks.kinds[k].x.size() == 1);
     kinds.push_back(writer.kind(k));

@@ -1,9 +1,10 @@
-// The programs of a state in blocks of one component on grids: Euler kernels, averages over the law and observation
+// The programs of a state in blocks of one component on grids: normal steps, averages over the law and observation
 // densities, each with first and second derivatives in the parameters.
 #pragma once
 
 #include <optional>
 
+#include "mckean/scheme.hpp"
 #include "problem/blocks.hpp"
 #include "program/program.hpp"
 
@@ -23,23 +24,31 @@ struct PairFormulas {
   std::vector<bool> difference_is_zero;  // of each output
 };
 
+// One stage of a step, at points that are made of x and of the slopes of the stages before.
+struct StageFormulas {
+  // columns: x, jet of the law's mass, jets of earlier slopes | uniforms: t, flow | sums: jets of the kind's moments
+  Program measure;
+  // columns: x, jets of ξ, pairing by pairing, jets of earlier slopes | uniforms: t, flow, jets of all moments here
+  // outputs: jet of the slope; in the last stage of the mean to which the step leads
+  Program slope;
+};
+
 // Of one kind of block.
 struct KindFormulas {
   double start, start_sd;
-  // columns: x, jets of ξ, pairing by pairing | uniforms: t, flow, √variance, jets of all moments
-  // outputs: jet of x + aΔ, standard deviation
-  Program step;
+  std::vector<StageFormulas> stages;
+  // columns: x | uniforms: t, flow, √variance | outputs: standard deviation of the step
+  Program noise;
   // Where the noise depends on the state: its size s(x) at t = 0. columns: x | outputs: s, ds/dx
   std::optional<Program> scale;
   std::vector<std::size_t> moments;  // of all, those over its law
-  // columns: x, jet of the law's mass | uniforms: t | sums: jets of its moments
-  Program measure;
   std::vector<PairFormulas> pairs;
   bool read = false;  // whether anything is averaged over its law
 };
 
 struct Formulas {
-  Formulas(const Model&, bool derivatives);  // of a model whose blocks have one component each, with noise
+  // Of a model whose blocks have one component each, with noise; see `has_steps`.
+  Formulas(const Model&, bool derivatives, Scheme);
 
   // Inside, the "dynamic" parameters, which drift or interactions contain, come first: a law has derivatives in them
   // alone.
@@ -54,4 +63,8 @@ struct Formulas {
   // Of each view, of each of its columns. columns: x | uniforms: t, y | outputs: jet of log G, ∂²log G/∂z², dz = dx/s
   std::vector<std::vector<Program>> observe;
 };
+
+// Whether steps of a scheme can be written: noise that depends on the state is added where the flow has led, which
+// depends on the parameters, as the standard deviations of these programs do not.
+bool has_steps(const Blocks&, Scheme);
 }  // namespace mckean

@@ -9,6 +9,13 @@ namespace {
 
 // A density may be undefined where it has no more than this share of its peak.
 constexpr double kNegligible = 1e-15;
+constexpr char kWhose[] = "densities of the law";
+
+bool finite(const Columns& columns, std::size_t i) {
+  for (std::size_t c = 0; c < columns.count(); ++c)
+    if (!std::isfinite(columns[c][i])) return false;
+  return true;
+}
 }  // namespace
 
 Laws::Laws(const Formulas& formulas, const Grid& grid, Accuracy accuracy, std::span<const double> theta)
@@ -16,7 +23,9 @@ Laws::Laws(const Formulas& formulas, const Grid& grid, Accuracy accuracy, std::s
       grid_(grid),
       theta_(theta),
       densities_(formulas.kinds.size()),
-      moments_(formulas.blocks.moments.size() * jet_size(formulas.dynamic)) {
+      within_(formulas.kinds.size()),
+      moments_(formulas.kinds[0].stages.size(),
+               std::vector<double>(formulas.blocks.moments.size() * jet_size(formulas.dynamic))) {
   for (std::size_t kind = 0; kind < formulas.kinds.size(); ++kind) {
     transports_.emplace_back(formulas, kind, accuracy, grid_steps_);
     readers_.emplace_back(formulas, kind, theta);
@@ -25,10 +34,18 @@ Laws::Laws(const Formulas& formulas, const Grid& grid, Accuracy accuracy, std::s
   }
 }
 
+// Stage by stage: the points of a stage are made of the slopes before it.
 void Laws::measure() {
+  for (FieldReader& r : readers_) r.begin(grid_.step[now_]);
+  if (!flows()) return;
   for (std::size_t kind = 0; kind < bodies_.size(); ++kind)
-    if (bodies_[kind]) readers_[kind].measure(*densities_[kind], grid_.time[now_], moments_);
-  for (FieldReader& r : readers_) r.set_step(moments_, grid_.step[now_]);
+    if (bodies_[kind]) within_[kind] = enter(kind, bodies_[kind]->density);
+  for (std::size_t stage = 0; stage < moments_.size(); ++stage) {
+    for (std::size_t kind = 0; kind < bodies_.size(); ++kind)
+      if (bodies_[kind]) readers_[kind].measure(*densities_[kind], within_[kind], moments_[stage]);
+    for (std::size_t kind = 0; kind < bodies_.size() && stage + 1 < moments_.size(); ++kind)
+      if (bodies_[kind]) advance(kind, bodies_[kind]->density, within_[kind], kWhose);
+  }
 }
 
 void Laws::arrive(std::size_t k) {
@@ -53,7 +70,7 @@ void Laws::arrive(std::size_t k) {
     all = true;
     for (std::size_t kind = 0; kind < from.size(); ++kind) {
       if (!moves[kind]) continue;
-      bodies_[kind]->fields = fields(kind, bodies_[kind]->density, "densities of the law");
+      bodies_[kind]->fields = finish(kind, bodies_[kind]->density, within_[kind], kWhose);
       settled[kind] = moves[kind]->settles(*bodies_[kind]);
       all = all && settled[kind];
     }
@@ -68,25 +85,55 @@ double Laws::lattice(std::size_t kind) const {
   return 0;
 }
 
-Fields Laws::fields(std::size_t kind, GridDensity& density, const char* whose) {
+Within Laws::enter(std::size_t kind, const GridDensity& density) {
   const double pairs = readers_[kind].pairs(density, densities_);
   if (pairs > transports_[kind].accuracy().work) throw GridTooLarge();
   pairs_ += pairs;
-  Fields out = readers_[kind].fields(density, densities_);
+  return readers_[kind].enter(density, densities_);
+}
+
+// Points of no weight at which the motion is not defined go where the peak goes, without any.
+template <class Defined, class Mend>
+void Laws::mend(GridDensity& density, const char* whose, Defined&& defined, Mend&& mend_at) const {
   const std::size_t peak = density.peak();
-  const auto defined = [&](std::size_t i) {
-    for (std::size_t c = 0; c < out.mean.count(); ++c)
-      if (!std::isfinite(out.mean[c][i])) return false;
-    return std::isfinite(out.sd[0][i]) && out.sd[0][i] > 0;
-  };
   for (std::size_t i = 0; i < density.points; ++i) {
     if (defined(i)) continue;
     if (!(density.mass[0][i] <= kNegligible * density.mass[0][peak]) || !defined(peak))
       report_overflow(formulas_.blocks.model, theta_, grid_.level, grid_.time[now_], whose);
     for (std::size_t c = 0; c < density.mass.count(); ++c) density.mass[c][i] = 0;
-    for (std::size_t c = 0; c < out.mean.count(); ++c) out.mean[c][i] = out.mean[c][peak];
-    out.sd[0][i] = out.sd[0][peak];
+    mend_at(i, peak);
   }
+}
+
+void Laws::advance(std::size_t kind, GridDensity& density, Within& within, const char* whose) {
+  readers_[kind].advance(density, within, moments_[within.slopes.size()]);
+  Columns& slope = within.slopes.back();
+  mend(
+      density, whose, [&](std::size_t i) { return finite(slope, i); },
+      [&](std::size_t i, std::size_t peak) {
+        for (std::size_t c = 0; c < slope.count(); ++c) slope[c][i] = slope[c][peak];
+      });
+}
+
+Fields Laws::finish(std::size_t kind, GridDensity& density, const Within& within, const char* whose) {
+  FieldReader& reader = readers_[kind];
+  Fields out = flows() ? reader.fields(density, within, moments_.back()) : reader.fields_without_flow(density);
+  mend(
+      density, whose,
+      [&](std::size_t i) { return finite(out.mean, i) && std::isfinite(out.sd[0][i]) && out.sd[0][i] > 0; },
+      [&](std::size_t i, std::size_t peak) {
+        for (std::size_t c = 0; c < out.mean.count(); ++c) out.mean[c][i] = out.mean[c][peak];
+        out.sd[0][i] = out.sd[0][peak];
+      });
   return out;
+}
+
+Fields Laws::fields(std::size_t kind, GridDensity& density, const char* whose) {
+  Within within;
+  if (flows()) {
+    within = enter(kind, density);
+    for (std::size_t stage = 0; stage + 1 < moments_.size(); ++stage) advance(kind, density, within, whose);
+  }
+  return finish(kind, density, within, whose);
 }
 }  // namespace mckean

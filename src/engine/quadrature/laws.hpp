@@ -27,7 +27,14 @@ class Laws {
 
  private:
   bool goes_on() const { return now_ < grid_.steps(); }
+  bool flows() const { return grid_.step[now_].flow > 0; }
   void measure();
+  Within enter(std::size_t kind, const GridDensity&);
+  void advance(std::size_t kind, GridDensity&, Within&, const char* whose);
+  // `fields` after all stages but the last.
+  Fields finish(std::size_t kind, GridDensity&, const Within&, const char* whose);
+  template <class Defined, class Mend>
+  void mend(GridDensity&, const char* whose, Defined&&, Mend&&) const;
 
   const Formulas& formulas_;
   const Grid& grid_;
@@ -39,6 +46,7 @@ class Laws {
   std::vector<FieldReader> readers_;
   std::vector<std::optional<Body>> bodies_;    // by kind; none where nothing is averaged over its law
   std::vector<const GridDensity*> densities_;  // of them
-  std::vector<double> moments_;                // jets of all
+  std::vector<Within> within_;                 // the step, by kind
+  std::vector<std::vector<double>> moments_;   // jets of all, by stage
 };
 }  // namespace mckean

@@ -82,8 +82,8 @@ void Moving::travel() {
   } catch (const GridTooLarge&) {
     throw TooMuchWork(fmt::format(
         "model '{}': by t = {:.6g}, {}, densities need too large a grid: they are much wider than the "
-        "smallest noise of a step or the sharpest observation, or the dynamics explode; use particles instead "
-        "(--estimator stratified in a fit, scores in a profile), or raise the level",
+        "smallest noise of a step or the sharpest observation, or the dynamics explode; take particles, or shorter "
+        "steps",
         model_.name(), grid.time[laws_.now()], at));
   } catch (const NoiseVanishes& n) {
     const Block& block = *std::ranges::find(setting_.formulas.blocks.all, n.kind, &Block::kind);

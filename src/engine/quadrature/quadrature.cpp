@@ -11,24 +11,34 @@ namespace mckean {
 
 // What does not depend on the level.
 struct Quadrature::Compiled {
-  explicit Compiled(const Problem& p) : problem(p), plain(p.model(), false), second(p.model(), true) {
-    for (const BlockView& view : plain.blocks.views)
-      predictions.emplace_back(plain.blocks.model, plain.blocks.kinds[view.kind].x, view.columns);
+  struct OfScheme {
+    OfScheme(const Model& model, Scheme scheme) : plain(model, false, scheme), second(model, true, scheme) {}
+    Formulas plain, second;
+  };
+
+  explicit Compiled(const Problem& p) : problem(p), euler(p.model(), Scheme::euler) {
+    const Blocks& blocks = euler.plain.blocks;
+    if (mckean::has_steps(blocks, Scheme::splitting)) splitting.emplace(p.model(), Scheme::splitting);
+    for (const BlockView& view : blocks.views)
+      predictions.emplace_back(blocks.model, blocks.kinds[view.kind].x, view.columns);
   }
   Problem problem;
-  Formulas plain, second;
+  OfScheme euler;
+  std::optional<OfScheme> splitting;
   std::vector<Prediction> predictions;  // by view
 };
 
 struct Quadrature::Parts {
-  Parts(std::shared_ptr<const Compiled> c, int level, Accuracy a, std::stop_token s)
+  Parts(std::shared_ptr<const Compiled> c, int level, Accuracy a, std::stop_token s, Scheme scheme)
       : compiled(std::move(c)),
-        schedule(compiled->problem.data(), level, compiled->problem.unit()),
+        formulas(scheme == Scheme::euler ? compiled->euler : *compiled->splitting),
+        schedule(compiled->problem.data(), level, compiled->problem.unit(), scheme),
         accuracy(a),
         stop(std::move(s)) {}
   const Model& model() const { return compiled->problem.model(); }
 
   std::shared_ptr<const Compiled> compiled;
+  const Compiled::OfScheme& formulas;
   Schedule schedule;
   Accuracy accuracy;
   std::stop_token stop;
@@ -36,10 +46,19 @@ struct Quadrature::Parts {
 
 Quadrature::Quadrature(const Problem& problem, int level, Accuracy accuracy)
     : Quadrature(std::make_shared<const Parts>(std::make_shared<const Compiled>(problem), level, accuracy,
-                                               std::stop_token{})) {}
+                                               std::stop_token{}, Scheme::euler)) {}
 
-Quadrature Quadrature::with(int level, Accuracy accuracy, std::stop_token stop) const {
-  return Quadrature(std::make_shared<const Parts>(parts_->compiled, level, accuracy, std::move(stop)));
+Quadrature Quadrature::with(int level, Accuracy accuracy, std::stop_token stop, Scheme scheme) const {
+  return Quadrature(std::make_shared<const Parts>(parts_->compiled, level, accuracy, std::move(stop), scheme));
+}
+
+bool Quadrature::has_steps(Scheme scheme) const {
+  return scheme == Scheme::euler || parts_->compiled->splitting.has_value();
+}
+
+Scheme Quadrature::best_scheme() const {
+  const bool pairs = !parts_->compiled->euler.plain.blocks.pairwise.empty();
+  return has_steps(Scheme::splitting) && !pairs ? Scheme::splitting : Scheme::euler;
 }
 
 std::optional<QuadratureValue> Quadrature::plausible(std::span<const double> theta, Order order, double temper) const {
@@ -69,15 +88,15 @@ QuadratureValue Quadrature::value(std::span<const double> theta, Order order, do
 }
 
 States Quadrature::states(std::span<const double> theta) const {
-  const Compiled& compiled = *parts_->compiled;
+  const Formulas& formulas = parts_->formulas.plain;
   return with_tails(theta, [&](Accuracy a) {
     a.resolution *= 1.5;  // for quantiles, which need the densities between the points
     States out;
     for (std::size_t s = 0; s < parts_->schedule.visits.size(); ++s) {
       out.emplace_back(parts_->model().dimension());
-      for (const Block& block : compiled.plain.blocks.all)
+      for (const Block& block : formulas.blocks.all)
         out.back()[block.components[0]] =
-            Moving({compiled.plain, parts_->schedule, a, theta, 1, parts_->stop}).smooth(s, block);
+            Moving({formulas, parts_->schedule, a, theta, 1, parts_->stop}).smooth(s, block);
     }
     return out;
   });
@@ -85,9 +104,8 @@ States Quadrature::states(std::span<const double> theta) const {
 
 QuadratureValue Quadrature::evaluate(std::span<const double> theta, Order order, Accuracy accuracy, double temper,
                                      bool predictions) const {
-  const Compiled& compiled = *parts_->compiled;
-  const Formulas& formulas = order == Order::value ? compiled.plain : compiled.second;
+  const Formulas& formulas = order == Order::value ? parts_->formulas.plain : parts_->formulas.second;
   Moving moving({formulas, parts_->schedule, accuracy, theta, temper, parts_->stop});
-  return moving.run(predictions ? std::span(compiled.predictions) : std::span<const Prediction>());
+  return moving.run(predictions ? std::span(parts_->compiled->predictions) : std::span<const Prediction>());
 }
 }  // namespace mckean

@@ -1,5 +1,5 @@
-// The exact likelihood of a model whose blocks have one component each, at an Euler level, with N = M = ∞: laws and
-// filters are densities on grids, moved by the Gaussian kernel of the Euler step. Deterministic, and accurate to about
+// The exact likelihood of a model whose blocks have one component each, at a level of steps, with N = M = ∞: laws and
+// filters are densities on grids, moved by the Gaussian kernel of a step. Deterministic, and accurate to about
 // 1e-10.
 #pragma once
 
@@ -20,7 +20,10 @@ class Quadrature {
   Quadrature(const Problem&, int level, Accuracy = {});
 
   // The same problem otherwise; evaluations throw Stopped soon after a stop is requested.
-  Quadrature with(int level, Accuracy, std::stop_token = {}) const;
+  Quadrature with(int level, Accuracy, std::stop_token = {}, Scheme = Scheme::euler) const;
+  bool has_steps(Scheme) const;
+  // Splitting steps take pairwise averages at their beginning alone, which costs them their order.
+  Scheme best_scheme() const;
 
   // Derivatives are exact: tangents of the densities to second order, the law's own dependence on θ included.
   // Throws NumericalError: an observation that is impossible, a law that overflows, too large a grid. With `temper` < 1

@@ -105,11 +105,12 @@ Result<T> attempt(F&& f) {
 }  // namespace
 
 Outcome QuadratureEngine::evaluate(const Law& law, Order order, Draw, const Request& r) const {
-  if (r.effort.scheme != Scheme::euler)
-    return Failure{Failure::Code::undefined, "densities on grids move by Euler's steps alone"};
-  Accuracy accuracy = accuracy_;
+  if (!quadrature_.has_steps(r.effort.scheme))
+    return Failure{Failure::Code::undefined,
+                   "densities on grids whose noise depends on the state move by Euler's steps alone"};
+  Accuracy accuracy = r.error > 0 ? Accuracy::with_error(r.error) : accuracy_;
   if (r.most_work > 0) accuracy.total = r.most_work;
-  const Quadrature quadrature = quadrature_.with(r.effort.level, accuracy, r.stop);
+  const Quadrature quadrature = quadrature_.with(r.effort.level, accuracy, r.stop, r.effort.scheme);
   const auto wanted = order == Order::value ? Quadrature::Order::value : Quadrature::Order::second;
   return attempt<Evaluation>([&]() -> Outcome {
     const std::optional<QuadratureValue> found =
@@ -128,7 +129,8 @@ Outcome QuadratureEngine::evaluate(const Law& law, Order order, Draw, const Requ
 }
 
 std::optional<Result<States>> QuadratureEngine::states(const Law& law, const Request& r) const {
-  return attempt<States>(
-      [&]() -> Result<States> { return quadrature_.with(r.effort.level, accuracy_, r.stop).states(law.theta()); });
+  return attempt<States>([&]() -> Result<States> {
+    return quadrature_.with(r.effort.level, accuracy_, r.stop, r.effort.scheme).states(law.theta());
+  });
 }
 }  // namespace mckean

@@ -14,6 +14,7 @@ class QuadratureEngine : public Engine {
 
   std::string_view name() const override { return "quadrature"; }
   bool exact() const override { return true; }
+  Scheme scheme() const override { return quadrature_.best_scheme(); }
   Order serves() const override { return Order::information; }
   const std::vector<Parameter>& parameters() const override { return problem_.model().parameters(); }
   // The law moves along with the filters: nothing is drawn beforehand.

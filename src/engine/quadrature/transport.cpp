@@ -54,6 +54,14 @@ double kernel_sharpness(const Body& body, std::size_t i) {
 
 double Accuracy::least() const { return std::exp(-0.5 * cut * cut); }
 
+// A log-likelihood is made of some hundred sums.
+Accuracy Accuracy::with_error(double of_log_likelihood) {
+  Accuracy out;
+  out.log_error = std::min(out.log_error, std::log(100 / of_log_likelihood));
+  out.cut = std::sqrt(2 * (out.log_error + 1.5));
+  return out;
+}
+
 Transport::Transport(const Formulas& formulas, std::size_t kind, Accuracy accuracy, std::uint64_t& grid_steps)
     : accuracy_(accuracy),
       kind_(kind),

@@ -25,6 +25,7 @@ struct Accuracy {
   double work = 1e8;      // the most that is done in one step: values of a Gaussian, or of a pairwise kernel
   double total = 1e12;    // the most moves of a grid point in one evaluation
   double least() const;   // the share of the peak at which densities end
+  static Accuracy with_error(double of_log_likelihood);
 };
 
 // A density, and the Gaussians to which its points will move: none after the last step.

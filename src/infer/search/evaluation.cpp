@@ -18,7 +18,9 @@ std::vector<Value> Evaluations::operator()(const std::string& group, std::span<c
     const Point& p = points[i];
     const Outcome at = engine_.at(p.theta, Order::value, {seed, static_cast<std::uint32_t>(i)},
                                   {.effort = p.effort, .stop = std::move(stop)});
-    return Record{count_ + i, p, at ? Value{at->loglik, {}, at->work} : Value{{}, at.failure().message, 0}};
+    if (at) return Record{count_ + i, p, {at->loglik, {}, at->work}};
+    const Failure& why = at.failure();
+    return Record{count_ + i, p, {{}, why.message, 0, why.code == Failure::Code::too_coarse}};
   });
   count_ += points.size();
   std::vector<Value> out;

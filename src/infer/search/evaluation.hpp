@@ -24,8 +24,9 @@ namespace mckean::search {
 
 struct Value {
   std::optional<double> loglik;
-  std::string problem;  // why there is none
-  double work = 0;      // particle-steps, or what an exact function counts in their place
+  std::string problem;      // why there is none
+  double work = 0;          // particle-steps, or what an exact function counts in their place
+  bool too_coarse = false;  // there is none since the steps are too long
 };
 
 // What to evaluate, and how carefully.
@@ -40,7 +41,9 @@ struct Record {
   Point point;
   Value value;
 };
-constexpr auto record_of(const Value*) { return record("value", &Value::loglik, &Value::problem, &Value::work); }
+constexpr auto record_of(const Value*) {
+  return record("value", &Value::loglik, &Value::problem, &Value::work, &Value::too_coarse);
+}
 constexpr auto record_of(const Point*) { return record("point", &Point::theta, &Point::effort); }
 constexpr auto record_of(const Record*) {
   return record("evaluation of a search", &Record::serial, &Record::point, &Record::value);

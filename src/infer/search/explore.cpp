@@ -38,7 +38,7 @@ class Exploration {
 
   Explored run() {
     begin();
-    for (int g = 0; g < options_.most_generations; ++g) {
+    for (int g = 0; g < options_.most_generations && evaluate_.cost() < begun_ + options_.most_cost; ++g) {
       generation(g);
       if (empty_ == kPatience) return {false, problem_, {}, {}, effort_, 0};
       if (still_ >= kStill && !louder() && !quieter()) break;
@@ -56,14 +56,17 @@ class Exploration {
     return moments(evaluate_(name, {box_.theta(box_.inside(z)), effort_}, kDraws));
   }
 
-  // The coarsest level that does not explode at the start, and a temper at which the likelihood is not all noise.
+  // The coarsest level with a likelihood at the start or somewhere around it, and a temper at which it is not all
+  // noise.
   void begin() {
     Moments at = draws("start", population_.mean());
-    while (at.found == 0 && effort_.level < std::min(options_.highest_level, options_.effort.level + 4)) {
+    bool any = at.found > 0 || found_around();
+    while (!any && effort_.level < std::min(options_.highest_level, options_.effort.level + 4)) {
       ++effort_.level;
       at = draws("start", population_.mean());
+      any = at.found > 0 || found_around();
     }
-    if (at.found == 0) effort_.level = options_.effort.level;
+    if (!any) effort_.level = options_.effort.level;
     if (at.found > 1 && std::sqrt(at.variance) > kAudible) {
       effort_ = with_best_proposal(evaluate_, options_.name, box_.theta(box_.inside(population_.mean())), effort_);
       if (effort_.ahead) at = draws("start", population_.mean());
@@ -73,6 +76,16 @@ class Exploration {
       at = draws("start", population_.mean());
     }
     noise_ = std::sqrt(at.variance);
+  }
+
+  // Whether a quarter of the points that the population begins with have a likelihood.
+  bool found_around() {
+    const std::vector<VectorXd> points = population_.ask();
+    std::vector<Point> requests;
+    for (const VectorXd& z : points) requests.push_back({box_.theta(box_.inside(z)), effort_});
+    const auto values = evaluate_(fmt::format("{} around {}", options_.name, effort_.level), requests);
+    const auto found = std::ranges::count_if(values, [](const Value& v) { return v.loglik.has_value(); });
+    return 4 * static_cast<std::size_t>(found) >= values.size();
   }
 
   void generation(int g) {
@@ -135,7 +148,7 @@ class Exploration {
   const ExploreOptions& options_;
   Effort effort_;
   Population population_;
-  double noise_ = 0;
+  double noise_ = 0, begun_ = evaluate_.cost();
   int still_ = 0, empty_ = 0, measured_ = 0;
   std::string problem_;
 };

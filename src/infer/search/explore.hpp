@@ -1,6 +1,8 @@
 // From afar to the neighbourhood of a maximum: a population search on cheap log-likelihoods.
 #pragma once
 
+#include <limits>
+
 #include "infer/search/box.hpp"
 #include "infer/search/evaluation.hpp"
 
@@ -12,7 +14,8 @@ struct ExploreOptions {
   double width = 0.6;          // of the first generation, in units of the start values
   Eigen::MatrixXd shape = {};  // its covariance over that width², unless equal in all directions
   Effort effort;
-  int highest_level = 10;  // where coarser ones explode
+  int highest_level = 10;                                      // where coarser ones explode
+  double most_cost = std::numeric_limits<double>::infinity();  // after which it ends where it is
   int most_generations = 60;
 };
 

@@ -26,6 +26,8 @@ constexpr double kUnsteady = 0.3;                    // standard errors between 
 // 800 seeds the errors of parabolas in one to three dimensions were 1.07 to 1.11 times what the regression says.
 constexpr double kStopping = 1.1;
 constexpr double kShiftError = 0.08;  // standard errors, of a shift
+constexpr std::size_t kFewExplosions = 2;
+constexpr double kMostExplosions = 0.03;  // share of points near the centre
 }  // namespace
 
 // Those that have a value.
@@ -41,9 +43,19 @@ std::vector<Rounds::Taken> Rounds::values_at(const std::string& what, std::span<
   sample_cost_ = (evaluate_.cost() - before) / static_cast<double>(points.size());
   sample_effort_ = effort;
   std::vector<Taken> out;
-  for (std::size_t i = 0; i < points.size(); ++i)
+  const double close = width_ * std::sqrt(static_cast<double>(region_.widths.size()));  // about half of a design
+  for (std::size_t i = 0; i < points.size(); ++i) {
     if (values[i].loglik) out.push_back({points[i], *values[i].loglik, 0});
+    if (region_.from(points[i]).norm() > close) continue;
+    ++central_;
+    if (values[i].too_coarse) ++exploded_;
+  }
   return out;
+}
+
+bool Rounds::exploding() const {
+  return exploded_ >= kFewExplosions &&
+         static_cast<double>(exploded_) > kMostExplosions * static_cast<double>(central_);
 }
 
 // By the current effort, and kept.
@@ -323,6 +335,7 @@ void Rounds::adopt(const Shift& by) {
   for (Taken& t : tried_samples_) t.effort = efforts_.size() - 1;
   taken_.insert(taken_.end(), tried_samples_.begin(), tried_samples_.end());
   region_.centre = box_.inside(fit_->top.z + by.z);
+  central_ = exploded_ = 0;
 }
 
 // Proportional to M and N, and to the number of steps.
@@ -336,6 +349,14 @@ void Rounds::move_to(const VectorXd& z) {
   region_.centre = box_.inside(z);
   fit_.reset();
   at_top_ = steady_ = quiet_ = false;
+}
+
+void Rounds::restart(const Effort& effort) {
+  efforts_ = {effort};
+  taken_.clear();
+  fit_.reset();
+  at_top_ = steady_ = quiet_ = false;
+  central_ = exploded_ = 0;
 }
 
 void Rounds::begin_again() {

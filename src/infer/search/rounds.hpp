@@ -60,10 +60,12 @@ class Rounds {
   void adopt(const Shift&);                // the last one, with its effort
   void move_to(const Eigen::VectorXd& z);  // a point that turned out to be higher than the top
   void begin_again();                      // with the current effort, without what the others found
+  void restart(const Effort&);             // where it stands, knowing nothing
 
   const Effort& effort() const { return efforts_.back(); }
   const std::optional<Fit>& fit() const { return fit_; }
   bool at_top() const { return at_top_; }  // the last look found one, by the current effort
+  bool exploding() const;                  // steps are too long at points near the centre
   const Region& region() const { return region_; }
   double noise() const { return noise_; }  // standard deviation of one log-likelihood at the top
   // Directions in z along which the likelihood was found flat, and that were left out.
@@ -128,6 +130,7 @@ class Rounds {
   double noise_ = 0, width_ = 1.2, cost_ = 0, sample_cost_ = 0;
   std::vector<Eigen::VectorXd> flat_;
   Effort sample_effort_;
-  int round_ = 0, steep_ = 0;  // how often the region was too wide
+  int round_ = 0, steep_ = 0;               // how often the region was too wide
+  std::size_t central_ = 0, exploded_ = 0;  // points near the centre since the steps were chosen; without a likelihood
 };
 }  // namespace mckean::search

@@ -79,9 +79,9 @@ class Search {
     const bool settled = rounds_->settle();
     remember(*rounds_);
     look_elsewhere();
+    leave_exploding_steps();
     leave_coarse_steps();
-    rested_ = rounds_->refine();
-    remember(*rounds_);
+    refine();
     if (!rounds_->fit()) {
       doubt({settled ? Finding::Code::no_maximum : Finding::Code::not_at_rest});
       return;
@@ -90,6 +90,29 @@ class Search {
     larger_law();
     judge_error();
     find_ends();
+  }
+
+  void refine() {
+    rested_ = rounds_->refine();
+    if (leave_exploding_steps()) rested_ = rounds_->refine();
+    remember(*rounds_);
+  }
+
+  // Whether there were any: steps with which particles explode near the top are too long, however well the others
+  // agree.
+  bool leave_exploding_steps() {
+    bool any = false;
+    for (; rounds_->exploding(); any = true) {
+      const auto finer = next_level(rounds_->effort());
+      if (!finer) {
+        doubt({Finding::Code::steps_explode, {{"level", rounds_->effort().level}}});
+        break;
+      }
+      evaluate_.say(fmt::format("particles explode near the top: level {}", finer->level));
+      rounds_->restart(*finer);
+      rounds_->settle();
+    }
+    return any;
   }
 
   std::unique_ptr<Rounds> rounds_at(const std::string& name, const Explored& from) {
@@ -164,14 +187,19 @@ class Search {
       const Worst w = s ? worst(*s) : Worst{};
       evaluate_.say(fmt::format("{}: level {}, {} law particles move '{}' by {:.2f} ± {:.2f} standard errors",
                                 kind.what, finer->level, finer->law_particles, name(w.parameter), w.shift, w.error));
+      if (reliable_ && leave_exploding_steps()) {
+        refine();
+        if (!rounds_->fit()) return doubt({Finding::Code::no_maximum});
+        continue;
+      }
       if (!s) return doubt({Finding::Code::refinement_unchecked, {{"what", kind.what}}});
       if (!w.matters()) return;
       const bool more = next(*finer).has_value(), limited = more && too_much(kAfterRefining, *finer);
       const bool taken = more && (!limited || (w.shift < kFarShift && !too_much(kForIntervals, *finer)));
       if (taken) {
         const bool ok = move_on(*s, w);
-        rested_ = rounds_->refine() && ok;
-        remember(*rounds_);
+        refine();
+        rested_ = rested_ && ok;
       }
       if (!taken || limited) return still_matter(kind, w, taken, limited);
     }
@@ -264,8 +292,10 @@ class Search {
       if (again == kMostReturns) return doubt({Finding::Code::higher_at_end});
       evaluate_.say(fmt::format("higher at {}: on from there", to_text(parameters_, box_.theta(*ends.higher))));
       rounds_->move_to(*ends.higher);
-      rested_ = rounds_->settle() && rounds_->refine();
-      remember(*rounds_);
+      if (rounds_->settle())
+        refine();
+      else
+        rested_ = false;
       judge_error();
     }
   }

@@ -109,6 +109,7 @@ bool Rounds::settle() {
   width_ = kSettlingWidth;
   while (round_ < end) {
     const std::size_t terms = Polynomial::terms(region_.widths.size(), 2);
+    central_ = exploded_ = 0;  // the centre moves
     const std::size_t count = take("round", design(2 * terms + 10, width_)).size();
     double share = 0;
     const auto samples = near(count, share);

@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::size_t kPairwiseLaw = 128, kLeastLaw = 256;
 constexpr std::size_t kMostStarts = 4, kDraws = 6;
-constexpr double kRough = 1.5;  // log units between levels that make the search go on with finer steps
+constexpr double kMostTimes = 3;  // what an exploration may cost, in units of the cheapest before it
+constexpr double kRough = 1.5;    // log units between levels that make the search go on with finer steps
 }  // namespace
 
 // M as given, N as the options have it or as suits M.
@@ -71,8 +72,10 @@ void Starts::explore_from(std::size_t k) {
                                .start = start(k),
                                .effort = effort_at(kExploring, options_.levels.first),
                                .highest_level = options_.levels.second,
+                               .most_cost = std::min(options_.most_cost / 4, kMostTimes * cheapest_),
                                .most_generations = 25 + 10 * static_cast<int>(box_.size())};
   evaluate_.say(fmt::format("{}: {}", options.name, to_text(parameters_, box_.theta(options.start))));
+  const double before = evaluate_.cost();
   Explored explored = explore(evaluate_, box_, options);
   if (!explored.found) {
     problem_ = explored.problem;
@@ -81,12 +84,17 @@ void Starts::explore_from(std::size_t k) {
   evaluate_.say(fmt::format("{} led to {}, log-likelihood {:.6g} at level {}", options.name,
                             to_text(parameters_, box_.theta(explored.mean)), explored.loglik, explored.effort.level));
   if (!best_ || explored.loglik > best_->loglik) best_ = LocalMaximum{box_.theta(explored.mean), explored.loglik};
-  level_ = std::max(level_, explored.effort.level);
-  if (explored.effort.ahead) proposal_ = explored.effort;
+  cheapest_ = std::min(cheapest_, evaluate_.cost() - before);
   candidates_.push_back({std::move(explored), 0, 0});
 }
 
+// By the level and the proposal of the best one: others that need finer steps are too far away to matter.
 void Starts::compare(std::size_t tried) {
+  if (candidates_.empty()) return;
+  const Candidate& best =
+      *std::ranges::max_element(candidates_, {}, [](const Candidate& c) { return c.explored.loglik; });
+  level_ = best.explored.effort.level;
+  proposal_ = best.explored.effort;
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
     Candidate& c = candidates_[i];
     const Moments m = moments(evaluate_(fmt::format("comparison {} {}", tried, i),
@@ -108,7 +116,7 @@ void Starts::choose_level() {
     const Moments fine = at(level_ + 1);
     if (fine.found < 2) break;
     const double error = std::sqrt((coarse.variance + fine.variance) / kDraws);
-    if (coarse.found > 1 && std::abs(fine.mean - coarse.mean) < kRough + 3 * error) break;
+    if (coarse.found == kDraws && std::abs(fine.mean - coarse.mean) < kRough + 3 * error) break;
     ++level_;
     coarse = fine;
   }

@@ -45,6 +45,7 @@ class Starts {
   int level_ = 0;
   Effort proposal_;  // of which only how particles look ahead is read
   std::optional<LocalMaximum> best_;
+  double cheapest_ = std::numeric_limits<double>::infinity();  // of explorations that found something
   std::string problem_;
 };
 }  // namespace mckean::search
