@@ -20,19 +20,23 @@ Result<T> with_law(const Engine& engine, std::span<const double> theta, Draw dra
   return f(**drawn, request);
 }
 
-// f of a request, for each level where several are asked for.
+// f of a request, or extrapolated from those of levels.
 template <class T, class F>
 Result<T> by_levels(const Request& request, F&& f) {
   if (!request.effort.extrapolated) return f(request);
-  const auto found = values_of_levels<T>(request.effort, [&](const Effort& level) {
-    Request r = request;
-    r.effort = level;
-    return f(r);
-  });
-  if (!found) return found.failure();
-  T out = extrapolated(std::span<const T>(found->values), request.effort.scheme);
-  if constexpr (requires { out.levels; })
-    for (std::size_t l = 0; l < found->values.size(); ++l) out.levels.push_back(found->lowest + static_cast<int>(l));
+  Request level = request;
+  level.effort.extrapolated = false;
+  std::vector<T> values;
+  for (std::size_t l = 0; l < extrapolation_weights(request.effort.scheme).size(); ++l, ++level.effort.level) {
+    const Result<T> found = f(level);
+    if (!found) return of_coarse_level(found.failure());
+    values.push_back(*found);
+  }
+  if constexpr (std::is_same_v<T, Evaluation>)
+    if (const auto why = too_far_apart(values)) return *why;
+  T out = extrapolated(std::span<const T>(values), request.effort.scheme);
+  if constexpr (std::is_same_v<T, Evaluation>)
+    for (std::size_t l = 0; l < values.size(); ++l) out.levels.push_back(request.effort.level + static_cast<int>(l));
   return out;
 }
 }  // namespace

@@ -1,11 +1,14 @@
 #include "engine/extrapolation.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <cmath>
 
 namespace mckean {
 namespace {
 
-constexpr int kMostPassed = 6;  // coarse levels without a likelihood
+constexpr double kMostApart = 0.25;  // log units between the two finest levels, beyond which no power of Δ describes their error
 
 void add(std::vector<double>& to, double weight, const std::vector<double>& from) {
   to.resize(from.size());
@@ -49,27 +52,15 @@ States extrapolated(std::span<const States> levels, Scheme scheme) {
   return out;
 }
 
-template <class T>
-Result<LevelValues<T>> values_of_levels(const Effort& effort, const std::function<Result<T>(const Effort&)>& at) {
-  const std::size_t needed = extrapolation_weights(effort.scheme).size();
-  LevelValues<T> out{{}, effort.level};
-  Effort level = effort;
-  level.extrapolated = false;
-  for (; out.values.size() < needed; ++level.level) {
-    const Result<T> found = at(level);
-    if (found) {
-      out.values.push_back(*found);
-      continue;
-    }
-    if (found.failure().code == Failure::Code::implausible || level.level - effort.level >= kMostPassed)
-      return found.failure();
-    out.values.clear();
-    out.lowest = level.level + 1;
-  }
-  return out;
+Failure of_coarse_level(Failure why) {
+  if (why.code != Failure::Code::implausible) why.code = Failure::Code::too_coarse;
+  return why;
 }
-template Result<LevelValues<Evaluation>> values_of_levels(const Effort&,
-                                                          const std::function<Result<Evaluation>(const Effort&)>&);
-template Result<LevelValues<States>> values_of_levels(const Effort&,
-                                                      const std::function<Result<States>(const Effort&)>&);
+
+std::optional<Failure> too_far_apart(std::span<const Evaluation> levels) {
+  const double apart = std::abs(levels.back().loglik - levels[levels.size() - 2].loglik);
+  if (apart <= kMostApart) return {};
+  return Failure{Failure::Code::too_coarse,
+                 fmt::format("the log-likelihood moves by {:.3g} when steps of time are halved", apart)};
+}
 }  // namespace mckean

@@ -1,7 +1,7 @@
 // Richardson's extrapolation of levels at fixed θ to the diffusion.
 #pragma once
 
-#include <functional>
+#include <optional>
 #include <span>
 
 #include "mckean/engine.hpp"
@@ -19,12 +19,9 @@ double extrapolation_gain(Scheme);
 Evaluation extrapolated(std::span<const Evaluation> levels, Scheme);
 States extrapolated(std::span<const States> levels, Scheme);
 
-// The values of the levels that an extrapolated effort needs, which begin at the first that has one.
-template <class T>
-struct LevelValues {
-  std::vector<T> values;
-  int lowest;
-};
-template <class T>
-Result<LevelValues<T>> values_of_levels(const Effort&, const std::function<Result<T>(const Effort&)>& at);
+// What the failure of a level means for the extrapolation. Dynamics that explode have no value, or need too large a
+// grid: wherever the steps may be the reason, they are too long.
+Failure of_coarse_level(Failure);
+// Levels that differ by so much that nothing can be extrapolated from them.
+std::optional<Failure> too_far_apart(std::span<const Evaluation> levels);
 }  // namespace mckean

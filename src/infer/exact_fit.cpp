@@ -23,7 +23,6 @@ constexpr int kCoarseEuler = 2, kCoarseSplitting = 1, kLastCoarse = 5, kHighest 
 constexpr double kAgree = 1e-3;    // standard errors by which an extrapolation may err
 constexpr double kMoves = 0.1;     // the same, from which on it is said
 constexpr double kParabola = 0.1;  // length of a step, in standard errors, that needs no other
-constexpr double kSketchDistance = 1;
 constexpr double kComparable = 3;  // log units within which another maximum is reported
 constexpr double kRival = 15;      // and on a level, since the next one may prefer it
 constexpr std::size_t kMostRivals = 5;
@@ -127,7 +126,7 @@ class ExactFit {
 
   // Intervals, and whether the fitted model predicts the data.
   void look_at_sides(FitResult& out) {
-    exact_intervals(bench_, tasks_, {best_, sketch_, held_, steps_}, out);
+    exact_intervals(bench_, tasks_, {best_, held_, steps_}, out);
     check_intervals(out);
     check_fit(out);
   }
@@ -198,7 +197,7 @@ class ExactFit {
       const VectorXd step = newton(there);
       const double length = length_of(step), left = length / extrapolation_gain(finer.scheme);
       const bool dear = finer.level >= kHighest || !tasks_.affordable(finer.finer());
-      if (length < kParabola && (left < kAgree || dear) && move(step, there)) {
+      if (length < kParabola && (left < kAgree || dear) && move(step, there, finer)) {
         if (left > kMoves) tell_doubt(left);
         return;
       }
@@ -226,7 +225,7 @@ class ExactFit {
   double length_of(const VectorXd& step) const { return std::sqrt(std::max(0.0, step.dot(best_.information * step))); }
 
   // By a step that is so short that the parabola tells what is there; false where a bound is in the way.
-  bool move(const VectorXd& step, const ExactValue& there) {
+  bool move(const VectorXd& step, const ExactValue& there, const ExactSteps& steps) {
     ExactMaximum moved = best_;
     for (std::size_t p = 0; p < moved.theta.size(); ++p) {
       moved.theta[p] += step[static_cast<Index>(p)];
@@ -237,6 +236,7 @@ class ExactFit {
     moved.gradient = there.gradient - there.information * step;
     best_ = std::move(moved);
     levels_ = there.levels;
+    steps_ = steps;
     return true;
   }
 
@@ -253,8 +253,8 @@ class ExactFit {
       return;
     }
     std::ranges::stable_sort(found, [](const ExactMaximum& a, const ExactMaximum& b) { return a.loglik > b.loglik; });
-    steps_ = steps;
-    sketch_ = best_ = found[0];
+    best_ = found[0];
+    steps_ = {best_.level, steps.scheme, steps.extrapolated};
     top_of_steps_ = best_.loglik;
     rivals_.clear();
     for (const ExactMaximum& m : found)
@@ -263,7 +263,7 @@ class ExactFit {
     held_ = best_.at_bound;
     levels_.clear();
     const std::size_t levels = steps.extrapolated ? extrapolation_weights(steps.scheme).size() : 0;
-    for (std::size_t l = 0; l < levels; ++l) levels_.push_back(steps.level + static_cast<int>(l));
+    for (std::size_t l = 0; l < levels; ++l) levels_.push_back(steps_.level + static_cast<int>(l));
   }
 
   bool among_rivals(const ExactMaximum& m) const {
@@ -324,7 +324,6 @@ class ExactFit {
   std::vector<std::size_t> held_;  // at their bounds
   ExactSteps coarse_, steps_;      // of the search, and those that were climbed with
   std::vector<int> levels_;        // that were extrapolated
-  ExactMaximum sketch_;            // the maximum by the last steps
   double expected_ = 0;
   Findings findings_;
 };

@@ -78,8 +78,8 @@ class Intervals {
   // Where the parabola at a bound has fallen far enough.
   double from_bound(std::size_t p) const {
     const auto i = static_cast<Index>(p);
-    const double slope = std::abs(top_.sketch.gradient(i));
-    const double bend = std::max(0.0, ridge(top_.sketch.information, i).dot(top_.sketch.information.col(i)));
+    const double slope = std::abs(top_.best.gradient(i));
+    const double bend = std::max(0.0, ridge(top_.best.information, i).dot(top_.best.information.col(i)));
     const double out = 2 * kOneSided / (slope + std::sqrt(slope * slope + 2 * kOneSided * bend));
     return std::isfinite(out) && out > 0 ? out : modest(p);
   }
@@ -92,20 +92,21 @@ class Intervals {
   FoundEnd find(const End& e, const std::stop_token& stop) const {
     for (ExactSteps steps = top_.steps;; steps = steps.finer()) {
       try {
-        if (steps.level == top_.steps.level) return find(e, steps, top_.sketch, stop);
+        if (steps.level == top_.steps.level) return find(e, steps, top_.best, stop);
         const auto top =
             maximise(tasks_.engine(), top_.best.theta, {.request = tasks_.at(steps, stop), .tolerance = kTolerance});
         if (!top) return {};
         return find(e, steps, described(top), stop);
       } catch (const LevelTooCoarse&) {
-        if (steps.level >= kFinest) return {};
+        if (steps.extrapolated || steps.level >= kFinest) return {};
       }
     }
   }
 
   FoundEnd find(const End& e, const ExactSteps& steps, const ExactMaximum& top, const std::stop_token& stop) const {
     const std::size_t p = e.parameter;
-    ProfileEnd end(tasks_.engine(), tasks_.at(steps, stop), tasks_.at(steps.finer(), stop), {top, p, e.upper ? 1 : -1});
+    ProfileEnd end(tasks_.engine(), tasks_.at(steps, stop), tasks_.at(steps.finer(), stop), tasks_.finest(steps),
+                   {top, p, e.upper ? 1 : -1});
     std::optional<double> out;
     if (held(p))
       out = end.find(kOneSided, from_bound(p));

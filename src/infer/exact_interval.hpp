@@ -8,9 +8,8 @@ namespace mckean {
 
 struct ExactTop {
   const ExactMaximum& best;
-  const ExactMaximum& sketch;            // by steps with which the profile likelihood is cheaper
   const std::vector<std::size_t>& held;  // parameters at their bounds
-  ExactSteps steps;                      // those
+  ExactSteps steps;                      // by which it is one
 };
 
 // From the information where the likelihood is close to a parabola as far as the interval goes; elsewhere from the fall

@@ -11,6 +11,7 @@ namespace mckean {
 namespace {
 
 constexpr double kMostTimes = 10;
+constexpr int kFinest = 8;  // level from which an extrapolation may begin
 
 }  // namespace
 
@@ -24,7 +25,7 @@ ExactMaximum described(const Result<Maximum>& found) {
   out.theta = found->theta, out.loglik = found->loglik;
   out.gradient = found->gradient, out.information = found->information;
   out.converged = found->converged || found->flat;
-  out.at_bound = found->at_bound, out.problem = found->message, out.work = found->work;
+  out.at_bound = found->at_bound, out.problem = found->message, out.work = found->work, out.level = found->level;
   return out;
 }
 
@@ -39,6 +40,18 @@ Request ExactTasks::at(const ExactSteps& steps, std::stop_token stop) const {
               .stop = std::move(stop)};
   if (cost_) out.most_work = kMostTimes * expected_cost(steps);
   return out;
+}
+
+MaximiseOptions ExactTasks::options(const ExactSteps& steps, std::stop_token stop, double tolerance,
+                                    std::vector<std::size_t> held) const {
+  MaximiseOptions out{.request = at(steps, std::move(stop)), .tolerance = tolerance, .held = std::move(held)};
+  out.finest = finest(steps);
+  return out;
+}
+
+int ExactTasks::finest(ExactSteps steps) const {
+  while (steps.level < kFinest && cost_ && affordable(steps.finer())) ++steps.level;
+  return steps.level;
 }
 
 // That of the finest level, which is the dearest.
@@ -74,7 +87,7 @@ std::vector<ExactMaximum> ExactTasks::maximise(const std::string& group, const E
   auto out = run_records(bench_.runner, tasks, [&](std::size_t i, std::stop_token stop) {
     return described(mckean::maximise(
         engine_, requests[i].start,
-        {.request = at(steps, std::move(stop)), .tolerance = requests[i].tolerance, .held = requests[i].held}));
+        options(steps, std::move(stop), requests[i].tolerance, requests[i].held)));
   });
   for (const ExactMaximum& m : out) bench_.particle_steps += static_cast<std::uint64_t>(m.work);
   return out;

@@ -23,13 +23,14 @@ struct ExactMaximum {
   std::vector<std::size_t> at_bound;  // parameters that lie there
   std::string problem;      // why it is not converged; with an empty θ why there is no likelihood at the start
   double work = 0;          // of all evaluations
-  bool too_coarse = false;  // there is none since Euler's steps are too long at this level
+  bool too_coarse = false;  // there is none since steps are too long at this level
+  int level = 0;            // as in Maximum
   bool found() const { return !theta.empty(); }
 };
 constexpr auto record_of(const ExactMaximum*) {
   return record("exact maximum", &ExactMaximum::theta, &ExactMaximum::loglik, &ExactMaximum::gradient,
                 &ExactMaximum::information, &ExactMaximum::converged, &ExactMaximum::at_bound, &ExactMaximum::problem,
-                &ExactMaximum::work, &ExactMaximum::too_coarse);
+                &ExactMaximum::work, &ExactMaximum::too_coarse, &ExactMaximum::level);
 }
 
 ExactMaximum described(const Result<Maximum>&);
@@ -64,6 +65,9 @@ class ExactTasks {
 
   const Engine& engine() const { return engine_; }
   Request at(const ExactSteps&, std::stop_token stop = {}) const;
+  MaximiseOptions options(const ExactSteps&, std::stop_token stop, double tolerance,
+                          std::vector<std::size_t> held = {}) const;
+  int finest(ExactSteps) const;  // level that is affordable
   // What one value cost on a level: elsewhere no more than so many times that, with the usual growth, is spent on one.
   // `most`: that one value may cost where there is a choice.
   void set_cost(int level, double work, double most) { cost_ = {level, work}, most_ = most; }

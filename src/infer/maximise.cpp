@@ -19,6 +19,7 @@ constexpr double kLargestReach = 8, kLeastReach = 1e-12;  // of a step, in sizes
 constexpr double kAtLeast = 0.1;                          // share of a start's size that a parameter always has
 constexpr int kMostRefusals = 4;   // shrunken boxes after which steps of Euler that are too long are in the way
 constexpr int kMostEscapes = 4;    // from saddles
+constexpr double kCostOfLevel = 2.83;  // of a finer level, by the cost of one
 constexpr double kTouches = 1e-4;  // share of a start's size within which a bound without likelihood counts as reached
 
 struct Point {
@@ -40,6 +41,13 @@ class Newton {
     for (const std::size_t p : options.held) held_[p] = true;
     check_start();
   }
+
+  // The highest point so far.
+  std::optional<std::vector<double>> reached() const {
+    if (here_.theta.size() == 0) return {};
+    return std::vector<double>(here_.theta.begin(), here_.theta.end());
+  }
+  double work() const { return best_.work; }
 
   // From a start that the observations contradict, first to the maximum of a tempered likelihood, and on from there.
   Result<Maximum> run() {
@@ -279,7 +287,31 @@ class Newton {
 };
 }  // namespace
 
+Request at_level(Request request, int level) {
+  request.most_work *= std::pow(kCostOfLevel, level - request.effort.level);
+  request.effort.level = level;
+  return request;
+}
+
+bool finer_may_help(const Request& request, const Failure& why, int finest) {
+  return request.effort.extrapolated && why.code == Failure::Code::too_coarse && request.effort.level < finest;
+}
+
 Result<Maximum> maximise(const Engine& engine, const std::vector<double>& start, const MaximiseOptions& options) {
-  return Newton(engine, start, options).run();
+  MaximiseOptions at = options;
+  std::vector<double> from = start;
+  for (double work = 0;;) {
+    Newton newton(engine, from, at);
+    Result<Maximum> found = newton.run();
+    work += newton.work();
+    if (found) {
+      Maximum out = *found;
+      out.work = work, out.level = at.request.effort.level;
+      return out;
+    }
+    if (!finer_may_help(at.request, found.failure(), options.finest)) return found;
+    at.request = at_level(at.request, at.request.effort.level + 1);
+    from = newton.reached().value_or(from);
+  }
 }
 }  // namespace mckean

@@ -22,11 +22,12 @@ struct Maximum {
   std::string message;                // why not
   std::vector<std::size_t> at_bound;  // parameters that lie on a bound, beyond which the likelihood would grow
   double work = 0;                    // of all evaluations
+  int level = 0;                      // of the effort: a finer one where that of the request was too coarse
 };
 constexpr auto record_of(const Maximum*) {
   return record("maximum", &Maximum::theta, &Maximum::loglik, &Maximum::gradient, &Maximum::information,
                 &Maximum::iterations, &Maximum::converged, &Maximum::flat, &Maximum::message, &Maximum::at_bound,
-                &Maximum::work);
+                &Maximum::work, &Maximum::level);
 }
 
 struct MaximiseOptions {
@@ -34,11 +35,17 @@ struct MaximiseOptions {
   int most_iterations = 100;
   double tolerance = 1e-8;             // stops where the Newton step is shorter, in standard errors
   std::vector<std::size_t> held = {};  // parameters that stay at their start: the maximum over the others
+  int finest = 0;  // level up to which an extrapolation goes on from finer ones where its own are too coarse
 };
 
 // In natural coordinates with the bounds as constraints, each step within a box that grows where the parabola predicts
 // what is found and shrinks where it does not; uphill also where the likelihood is not concave. Observations that
-// contradict the start are tempered first. A failure is that of the start. Throws InputError where the start lies
-// outside the bounds, and Stopped.
+// contradict the start are tempered first. A failure is that of the start, or steps that are too long on the way.
+// Throws InputError where the start lies outside the bounds, and Stopped.
 Result<Maximum> maximise(const Engine&, const std::vector<double>& start, const MaximiseOptions& = {});
+
+// A request for an extrapolation from a finer level, with as much more work.
+Request at_level(Request, int level);
+// Whether such a request may help: the steps were too long, and there is a finer level.
+bool finer_may_help(const Request&, const Failure&, int finest);
 }  // namespace mckean

@@ -21,7 +21,7 @@ constexpr double kScoreError = 0.07;  // of a score, times a sixth of the range
 constexpr double kLongestStep = 2;    // of a Newton correction, in standard errors
 constexpr double kShortStep = 0.5;    // after which no other correction is needed
 constexpr int kMostRounds = 4;
-constexpr int kCoarse = 2;      // level from which the first maximum is extrapolated
+constexpr int kCoarse = 2, kFinest = 8;  // levels from which the first maximum is extrapolated, and any at the most
 constexpr double kLeft = 1e-3;  // of the log-likelihood in continuous time, where values are compared with each other
 constexpr double kError = 1e-8, kTolerance = 1e-4;  // there: of single values, and of a maximum in standard errors
 constexpr double kOffBound = 1e-6;                  // share of its start by which an estimate is taken off its bound
@@ -122,7 +122,8 @@ class Profiler {
         maximise(engine, start,
                  {.request = {.effort = effort, .error = effort.extrapolated ? kError : 0, .stop = std::move(stop)},
                   .tolerance = effort.extrapolated ? kTolerance : MaximiseOptions().tolerance,
-                  .held = std::move(held)});
+                  .held = std::move(held),
+                  .finest = kFinest});
     if (!found) throw NumericalError(found.failure().message);
     return *found;
   }

@@ -14,9 +14,22 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr double kFarthest = 1e3;  // how far an end is sought, in units of the estimate and its start
 constexpr int kMostDoublings = 24, kMostSteps = 30, kMostIterations = 40, kMostDirect = 12;
+constexpr std::size_t kLeastDoublings = 6;                // after which a profile may be seen to level off
+constexpr double kLevelRatio = 0.7, kLevelShare = 0.8;  // of successive rises of the fall; of the fall asked for
 constexpr double kFallError = 5e-3;  // share of the fall by which it may be off
 constexpr double kTolerance = 0.03;  // of a maximum over the others, in standard errors: half its square errs the fall
+constexpr double kLeastGrowth = 1.1;  // of a distance, where longer ones need steps that are not affordable
 constexpr double kMovesOut = 0.6;    // share of the fall that is left with steps half as long
+
+// Whether the falls at distances that double grow by less and less, to a limit that is not far enough.
+bool levels_off(const std::vector<double>& falls, double by) {
+  const std::size_t n = falls.size();
+  if (n < kLeastDoublings) return false;
+  const double before = falls[n - 2] - falls[n - 3], last = falls[n - 1] - falls[n - 2];
+  const double ratio = before > 0 ? std::max(0.0, last / before) : 0;
+  if (last > kLevelRatio * std::max(before, 0.0)) return false;
+  return falls[n - 1] + std::max(last, 0.0) * ratio / (1 - ratio) < kLevelShare * by;
+}
 }  // namespace
 
 VectorXd ridge(const MatrixXd& information, Index p) {
@@ -27,8 +40,8 @@ VectorXd ridge(const MatrixXd& information, Index p) {
   return out;
 }
 
-ProfileEnd::ProfileEnd(const Engine& engine, Request at, Request finer, Side side)
-    : engine_(engine), at_(std::move(at)), finer_(std::move(finer)), side_(side) {
+ProfileEnd::ProfileEnd(const Engine& engine, Request at, Request finer, int finest, Side side)
+    : engine_(engine), at_(std::move(at)), finer_(std::move(finer)), finest_(finest), side_(side) {
   const ExactMaximum& top = side_.top;
   walked_[0] = {VectorXd::Map(top.theta.data(), static_cast<Index>(top.theta.size())), top.loglik, top.gradient,
                 top.information};
@@ -58,6 +71,10 @@ double ProfileEnd::distance(const Place& place) const {
 Result<ProfileEnd::Place> ProfileEnd::evaluate(const VectorXd& theta) {
   const auto n = static_cast<std::size_t>(theta.size());
   const Outcome at = engine_.at({theta.data(), n}, Order::information, {}, at_);
+  if (!at && finer_may_help(at_, at.failure(), finest_)) {
+    at_ = at_level(at_, at_.effort.level + 1);
+    return evaluate(theta);
+  }
   if (!at) return at.failure();
   work_ += at->work;
   Place out{theta, at->loglik, VectorXd::Map(at->gradient.data(), theta.size()),
@@ -147,59 +164,82 @@ std::optional<VectorXd> ProfileEnd::step_to(double loglik, const Place& at) cons
   return still + delta * along;
 }
 
-// The maximum over the others further and further out, then between two distances.
+// The maximum over the others further and further out, then between two distances. Where the steps of time are too long
+// for the outer one, the next is nearer.
 std::optional<double> ProfileEnd::by_walking(double by, double guess) {
   const double bound = to_bound();
   const double most = kFarthest * (std::abs(value(0)) + std::abs(parameter().start) + 1);
-  double inner = 0, outer = std::min(guess, bound), below = 0, above = 0;
+  double inner = 0, outer = std::min(guess, bound), below = 0, above = 0, growth = 2;
+  std::vector<double> walked;  // falls at distances that double
   for (int i = 0;; ++i) {
     if (i == kMostDoublings || outer > most) return {};
-    above = fall(outer);
-    if (above >= by) break;
-    if (outer == bound) return bound;
-    inner = outer, below = above, outer = std::min(2 * outer, bound);
+    const auto there = fall(outer);
+    if (!there && growth < kLeastGrowth) throw LevelTooCoarse{};
+    if (there && *there >= by) {
+      above = *there;
+      break;
+    }
+    if (there && outer == bound) return bound;
+    if (there) {
+      if (growth == 2) walked.push_back(*there);
+      if (levels_off(walked, by)) return {};
+      inner = outer, below = *there;
+    } else {
+      growth = std::sqrt(growth);
+    }
+    outer = inner > 0 ? std::min(growth * inner, bound) : outer / 2;
   }
   // √fall is nearly linear.
   for (int i = 0; i < kMostSteps && outer - inner > kFallError * outer && std::abs(above / by - 1) > kFallError; ++i) {
     const double secant = (std::sqrt(by) - std::sqrt(below)) / (std::sqrt(above) - std::sqrt(below));
     const double share = std::isfinite(above) && i % 3 != 2 ? std::clamp(secant, 0.05, 0.95) : 0.5;
-    const double middle = inner + share * (outer - inner), at = fall(middle);
-    if (at >= by)
-      outer = middle, above = at;
+    const double middle = inner + share * (outer - inner);
+    const auto at = fall(middle);
+    if (!at) throw LevelTooCoarse{};
+    if (*at >= by)
+      outer = middle, above = *at;
     else
-      inner = middle, below = at;
+      inner = middle, below = *at;
   }
   return outer;
 }
 
-// Infinite where there is no likelihood.
-double ProfileEnd::fall(double distance) {
-  const auto known = falls_.find(distance);
-  if (known != falls_.end()) return known->second;
+// Infinite where there is no likelihood; none where the steps of time are too long.
+std::optional<double> ProfileEnd::fall(double distance) {
   const auto there = walk(at_, std::prev(walked_.upper_bound(distance))->second, distance);
-  if (!there) return falls_[distance] = std::numeric_limits<double>::infinity();
+  if (!there && there.failure().code == Failure::Code::too_coarse) return {};
+  if (!there) return std::numeric_limits<double>::infinity();
   walked_[distance] = *there;
-  return falls_[distance] = std::max(0.0, side_.top.loglik - there->loglik);
+  if (at_.effort.extrapolated) at_ = at_level(at_, there->level);  // further out no coarser one serves
+  return std::max(0.0, side_.top.loglik - there->loglik);
 }
 
 // From another place of the way, along the ridge that its information tells; where that fails, straight.
-std::optional<ProfileEnd::Place> ProfileEnd::walk(const Request& request, const Place& from, double distance) {
+Result<ProfileEnd::Place> ProfileEnd::walk(const Request& request, const Place& from, double distance) {
   const double way = value(distance) - from.theta(index());
   VectorXd straight = VectorXd::Zero(from.theta.size());
   straight(index()) = 1;
+  Failure why;
   for (const VectorXd& direction : {ridge(from.information, index()), straight}) {
     const VectorXd theta = within_bounds(from.theta + way * direction);
     std::vector<double> start(theta.begin(), theta.end());
     start[side_.parameter] = value(distance);
-    const auto at = maximise(
-        engine_, start,
-        {.request = request, .most_iterations = kMostIterations, .tolerance = kTolerance, .held = {side_.parameter}});
-    if (!at && at.failure().code == Failure::Code::too_coarse) throw LevelTooCoarse{};
-    if (!at) continue;
+    const auto at = maximise(engine_, start,
+                             {.request = request,
+                              .most_iterations = kMostIterations,
+                              .tolerance = kTolerance,
+                              .held = {side_.parameter},
+                              .finest = finest_});
+    if (!at) {
+      why = at.failure();
+      if (why.code == Failure::Code::too_much_work) why.code = Failure::Code::too_coarse;
+      if (why.code == Failure::Code::too_coarse) break;
+      continue;
+    }
     work_ += at->work;
-    return Place{VectorXd::Map(at->theta.data(), theta.size()), at->loglik, at->gradient, at->information};
+    return Place{VectorXd::Map(at->theta.data(), theta.size()), at->loglik, at->gradient, at->information, at->level};
   }
-  return {};
+  return why;
 }
 
 // An end that is Euler's: with steps half as long the likelihood has hardly fallen there.

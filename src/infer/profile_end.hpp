@@ -22,8 +22,8 @@ class ProfileEnd {
     std::size_t parameter;
     int sign;
   };
-  // The second request is one level finer.
-  ProfileEnd(const Engine& engine, Request at, Request finer, Side side);
+  // The second request is one level finer; `finest` as in MaximiseOptions.
+  ProfileEnd(const Engine& engine, Request at, Request finer, int finest, Side side);
 
   // From a first guess of the distance from the maximum. The bound where the profile has not fallen as far there; none
   // where it does not fall, or only because Euler's steps become unstable.
@@ -39,6 +39,7 @@ class ProfileEnd {
     double loglik = 0;
     Eigen::VectorXd gradient;
     Eigen::MatrixXd information;
+    int level = 0;
   };
 
   const Parameter& parameter() const { return engine_.parameters()[side_.parameter]; }
@@ -52,15 +53,15 @@ class ProfileEnd {
   std::optional<double> directly(double by, double guess);
   std::optional<Eigen::VectorXd> step_to(double loglik, const Place&) const;
   std::optional<double> by_walking(double by, double guess);
-  double fall(double distance);
-  std::optional<Place> walk(const Request&, const Place& from, double distance);
+  std::optional<double> fall(double distance);
+  Result<Place> walk(const Request&, const Place& from, double distance);
   bool moves_out(double distance, double by);
 
   const Engine& engine_;
   Request at_, finer_;
+  int finest_;
   Side side_;
   std::map<double, Place> walked_;  // maxima over the others, by distance
-  std::map<double, double> falls_;
   double work_ = 0;
 };
 }  // namespace mckean

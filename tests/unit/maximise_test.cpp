@@ -118,7 +118,7 @@ ExactMaximum top_of(const Written& engine, const std::vector<double>& start) {
 }
 
 std::optional<double> end(const Written& engine, const ExactMaximum& top, int sign, double by, double guess) {
-  return ProfileEnd(engine, kHere, kHere, {top, 0, sign}).find(by, guess);
+  return ProfileEnd(engine, kHere, kHere, 0, {top, 0, sign}).find(by, guess);
 }
 
 TEST(ProfileEnd, OfAProfileThatIsKnown) {
