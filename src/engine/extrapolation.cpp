@@ -8,7 +8,8 @@
 namespace mckean {
 namespace {
 
-constexpr double kMostApart = 0.25;  // log units between the two finest levels, beyond which no power of Δ describes their error
+constexpr double kMostApart =
+    0.25;  // log units between the two finest levels, beyond which no power of Δ describes their error
 
 void add(std::vector<double>& to, double weight, const std::vector<double>& from) {
   to.resize(from.size());

@@ -85,9 +85,8 @@ std::vector<ExactMaximum> ExactTasks::maximise(const std::string& group, const E
   for (std::uint32_t i = 0; i < requests.size(); ++i)
     tasks.push_back({fmt::format("quadrature {} {}", group, steps.text()), i});
   auto out = run_records(bench_.runner, tasks, [&](std::size_t i, std::stop_token stop) {
-    return described(mckean::maximise(
-        engine_, requests[i].start,
-        options(steps, std::move(stop), requests[i].tolerance, requests[i].held)));
+    return described(mckean::maximise(engine_, requests[i].start,
+                                      options(steps, std::move(stop), requests[i].tolerance, requests[i].held)));
   });
   for (const ExactMaximum& m : out) bench_.particle_steps += static_cast<std::uint64_t>(m.work);
   return out;

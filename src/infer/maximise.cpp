@@ -17,8 +17,8 @@ constexpr double kLeastTemper = 1e-5;
 constexpr int kTemperedSteps = 20;
 constexpr double kLargestReach = 8, kLeastReach = 1e-12;  // of a step, in sizes of the parameters
 constexpr double kAtLeast = 0.1;                          // share of a start's size that a parameter always has
-constexpr int kMostRefusals = 4;   // shrunken boxes after which steps of Euler that are too long are in the way
-constexpr int kMostEscapes = 4;    // from saddles
+constexpr int kMostRefusals = 4;       // shrunken boxes after which steps of Euler that are too long are in the way
+constexpr int kMostEscapes = 4;        // from saddles
 constexpr double kCostOfLevel = 2.83;  // of a finer level, by the cost of one
 constexpr double kTouches = 1e-4;  // share of a start's size within which a bound without likelihood counts as reached
 

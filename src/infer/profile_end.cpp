@@ -14,12 +14,12 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr double kFarthest = 1e3;  // how far an end is sought, in units of the estimate and its start
 constexpr int kMostDoublings = 24, kMostSteps = 30, kMostIterations = 40, kMostDirect = 12;
-constexpr std::size_t kLeastDoublings = 6;                // after which a profile may be seen to level off
+constexpr std::size_t kLeastDoublings = 6;              // after which a profile may be seen to level off
 constexpr double kLevelRatio = 0.7, kLevelShare = 0.8;  // of successive rises of the fall; of the fall asked for
-constexpr double kFallError = 5e-3;  // share of the fall by which it may be off
-constexpr double kTolerance = 0.03;  // of a maximum over the others, in standard errors: half its square errs the fall
+constexpr double kFallError = 5e-3;                     // share of the fall by which it may be off
+constexpr double kTolerance = 0.03;   // of a maximum over the others, in standard errors: half its square errs the fall
 constexpr double kLeastGrowth = 1.1;  // of a distance, where longer ones need steps that are not affordable
-constexpr double kMovesOut = 0.6;    // share of the fall that is left with steps half as long
+constexpr double kMovesOut = 0.6;     // share of the fall that is left with steps half as long
 
 // Whether the falls at distances that double grow by less and less, to a limit that is not far enough.
 bool levels_off(const std::vector<double>& falls, double by) {

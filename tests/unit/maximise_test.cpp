@@ -19,6 +19,7 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 struct Written : Engine {
   oracle::Function f;
   std::vector<Parameter> unknowns;
+  double of_steps = 0;  // times (aΔ)⁴ is the error of steps, with a = θ₁; where aΔ > 3 they explode
   mutable int calls = 0;
 
   Written(oracle::Function function, std::vector<Parameter> parameters)
@@ -36,13 +37,17 @@ struct Written : Engine {
     ++calls;
     const VectorXd theta = VectorXd::Map(law.theta().data(), static_cast<Index>(law.theta().size()));
     Evaluation out;
-    out.loglik = request.effort.temper * f(theta);
+    const double step = of_steps == 0 ? 0 : std::exp2(-request.effort.level);
+    if (theta(0) * step > 3) return Failure{Failure::Code::undefined, "an explosion"};
+    const auto g = [&](const VectorXd& t) { return f(t) + of_steps * std::pow(t(0) * step, 4); };
+    out.loglik = request.effort.temper * g(theta);
     if (std::isnan(out.loglik)) return Failure{Failure::Code::undefined, "nothing here"};
     if (order == Order::information) {
       const VectorXd steps = VectorXd::Constant(theta.size(), 1e-3);
-      const VectorXd g = request.effort.temper * oracle::gradient(f, theta, steps);
-      const MatrixXd h = -request.effort.temper * oracle::hessian(f, theta, steps);
-      out.gradient.assign(g.begin(), g.end()), out.information.assign(h.data(), h.data() + h.size());
+      const VectorXd slope = request.effort.temper * oracle::gradient(g, theta, steps);
+      const MatrixXd bend = -request.effort.temper * oracle::hessian(g, theta, steps);
+      out.gradient.assign(slope.begin(), slope.end());
+      out.information.assign(bend.data(), bend.data() + bend.size());
     }
     return out;
   }
@@ -146,6 +151,64 @@ TEST(ProfileEnd, AtABoundAndNowhere) {
   // Falls towards −1, never by more.
   const Written flat([](const VectorXd& t) { return std::exp(-t(0) * t(0) / 2) - 1; }, {{"a", 0}});
   EXPECT_FALSE(end(flat, top_of(flat, {0.3}), 1, 1.92, 2));
+}
+
+// Highest at a = 1; long steps make it grow without end.
+Written stiff() {
+  Written out([](const VectorXd& t) { return -std::pow(std::log(t(0)), 2) / 2; }, {{"a", 1, 0}});
+  out.of_steps = 1;
+  return out;
+}
+const Request kExtrapolated{.effort = {.level = 1, .scheme = Scheme::splitting, .extrapolated = true}};
+
+TEST(Extrapolated, LevelsThatAreApartAreNoLikelihood) {
+  const Written engine = stiff();
+  const std::vector<double> near{0.5}, far{4}, farther{8};
+  EXPECT_TRUE(engine.at(near, Order::value, {}, kExtrapolated));
+  for (const auto& theta : {far, farther}) {
+    const Outcome at = engine.at(theta, Order::value, {}, kExtrapolated);
+    ASSERT_FALSE(at);
+    EXPECT_EQ(at.failure().code, Failure::Code::too_coarse);
+  }
+}
+
+TEST(Extrapolated, MaximaAreThoseOfLevelsThatAreFineEnough) {
+  const Written engine = stiff();
+  const std::vector<double> start{4};
+  EXPECT_FALSE(maximise(engine, start, {.request = kExtrapolated}));
+  const auto found = maximise(engine, start, {.request = kExtrapolated, .tolerance = 1e-5, .finest = 8});
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->converged) << found->message;
+  EXPECT_GE(found->level, 3);
+  EXPECT_NEAR(found->theta[0], 1, 0.02);
+}
+
+TEST(Extrapolated, EndsAreThoseOfLevelsThatAreFineEnough) {
+  const Written engine = stiff();
+  const auto top = maximise(engine, {1}, {.request = kExtrapolated, .tolerance = 1e-5, .finest = 8});
+  ASSERT_TRUE(top);
+  const double exact = std::exp(std::sqrt(2 * 1.92));  // 7.1
+  const auto found = [&](int finest) {
+    return ProfileEnd(engine, kExtrapolated, kExtrapolated, finest, {described(top), 0, 1}).find(1.92, 2);
+  };
+  ASSERT_TRUE(found(8));
+  EXPECT_NEAR(*found(8), exact, 0.02 * exact);
+  EXPECT_THROW(found(2), LevelTooCoarse);
+}
+
+TEST(ProfileEnd, IsNotSoughtWhereTheProfileLevelsOff) {
+  // Falls by 1.5 a/(1 + a): towards a limit, by half of what is left with each doubling.
+  const Written levels([](const VectorXd& t) { return -1.5 * t(0) / (1 + t(0)); }, {{"a", 1, 0}});
+  const ExactMaximum top = described(maximise(levels, {0.5}, {.request = kHere, .tolerance = 1e-5}));
+  levels.calls = 0;
+  EXPECT_FALSE(end(levels, top, 1, 1.92, 0.5));
+  EXPECT_LE(levels.calls, 60);
+  // By 0.2 with each doubling, for ever.
+  const Written falls([](const VectorXd& t) { return -0.2 * std::log2(1 + t(0)); }, {{"a", 1, 0}});
+  const ExactMaximum other = described(maximise(falls, {0.5}, {.request = kHere, .tolerance = 1e-5}));
+  const auto found = end(falls, other, 1, 1.92, 0.5);
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(*found, std::exp2(9.6) - 1, 10);
 }
 
 TEST(LineScan, FindsALobeFarAway) {
