@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "infer/search/explore.hpp"
 #include "infer/search/intervals.hpp"
 #include "unit/synthetic_engine.hpp"
 
@@ -573,6 +574,43 @@ TEST(Search, ImplausibleStartsAreTempered) {
   s.noise = 1e5;
   s.run();
   EXPECT_LT(lowest, 1);
+}
+
+// Noise of a tenth of the log-likelihood's depth hides no way from afar.
+TEST(Explore, ObservationsSoonHaveTheirWeightWhereTheWayIsClear) {
+  Synthetic s = parabola(2);
+  s.unknowns[0].start = 3;
+  const auto whole = s.value;
+  s.louder = [whole](std::span<const double> t) { return 1 + std::pow((*whole(t, {}) + 100) / 10, 2); };
+  std::size_t tempered = 0;
+  s.value = [&, whole](std::span<const double> t, const Effort& e) {
+    if (e.temper < 1) ++tempered;
+    return whole(t, e);
+  };
+  const Found f = s.run();
+  EXPECT_TRUE(f.converged);
+  EXPECT_GT(tempered, 0);
+  EXPECT_LT(tempered, 120);
+}
+
+TEST(Explore, EndsWhereItComesToAKnownPlace) {
+  Synthetic s = parabola(2);
+  FitObserver observer;
+  const Box box(s.unknowns);
+  ExploreOptions options{.name = "start", .start = Eigen::Vector2d(3, 3), .effort = {.level = 1, .particles = 256}};
+  const auto counted = [&](std::vector<Explored> known) {
+    options.known = std::move(known);
+    Evaluations evaluations(s, s.runner, observer, 1);
+    Explored found = explore(evaluations, box, options);
+    EXPECT_TRUE(found.found);
+    EXPECT_LT((found.mean - box.from(std::vector<double>{1, 1})).norm(), 0.3);
+    return std::pair(evaluations.count(), found);
+  };
+  const auto [alone, found] = counted({});
+  Explored elsewhere = found;
+  elsewhere.mean *= 2;
+  EXPECT_EQ(counted({elsewhere}).first, alone);
+  EXPECT_LT(counted({elsewhere, found}).first, alone * 9 / 10);
 }
 
 TEST(Records, ArePackedAndUnpacked) {

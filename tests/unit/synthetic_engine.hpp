@@ -58,7 +58,7 @@ struct Synthetic : Engine {
     NormalDraws normal(seed_of(draw.seed, std::to_string(draw.index)));
     double variance = noise * louder(at.theta()) / static_cast<double>(r.effort.particles);
     if (r.effort.ahead) variance *= of_ahead * (r.effort.widening < least_widening ? 100 : 1);
-    const double sd = std::sqrt(variance);
+    const double sd = r.effort.temper * std::sqrt(variance);
     Evaluation out;
     // As log p̂ is: its mean is half its variance below.
     out.loglik = r.effort.temper * *known + sd * normal.next() - sd * sd / 2;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -23,7 +24,10 @@ constexpr double kLeastTemper = 1.0 / 256;
 constexpr int kPause = 6;             // generations between two measurements of the noise
 constexpr double kWithinNoise = 2.5;  // standard deviations between the halves of a generation (1.6 by chance)
 constexpr double kLeastNoise = 0.15;  // an exact likelihood is explored to this
+constexpr double kClear = 10;         // of them, that show the way although the observations weigh more
 constexpr int kStill = 3;             // generations in a row within the noise that end it
+constexpr double kRoom = 1.5;         // times as wide, for a population whose likelihood is another one
+constexpr double kNear = 10;          // mean square of a distance from a known population, in its variances
 constexpr double kOutside = 20;       // log units per squared unit beyond a bound
 constexpr int kPatience = 8;          // generations without a single value
 
@@ -41,7 +45,9 @@ class Exploration {
     for (int g = 0; g < options_.most_generations && evaluate_.cost() < begun_ + options_.most_cost; ++g) {
       generation(g);
       if (empty_ == kPatience) return {false, problem_, {}, {}, effort_, 0};
-      if (still_ >= kStill && !louder() && !quieter()) break;
+      if (arrived()) break;
+      if (clear_) louder(1);
+      if (still_ >= kStill && !louder(kRoom) && !quieter()) break;
       if (g % kPause == kPause - 1) measure();
     }
     effort_.temper = 1;
@@ -110,22 +116,34 @@ class Exploration {
     double better = 0, worse = 0;
     for (std::size_t i = 0; i < ranked.size(); ++i) (i < ranked.size() / 2 ? better : worse) += ranked[i];
     const double half = static_cast<double>(ranked.size()) / 2;
-    still_ = (better - worse) / half < kWithinNoise * std::max(noise_, kLeastNoise) ? still_ + 1 : 0;
+    const double between = (better - worse) / half, noise = std::max(noise_, kLeastNoise);
+    still_ = between < kWithinNoise * noise ? still_ + 1 : 0;
+    clear_ = between > kClear * noise;
     evaluate_.tell(fmt::format("{}", options_.name), box_.theta(box_.inside(population_.mean())),
                    found > 0 && effort_.temper == 1 ? std::optional(better / half) : std::nullopt);
+  }
+
+  // Whether the population has come to a place that is known.
+  bool arrived() const {
+    return effort_.temper == 1 && std::ranges::any_of(options_.known, [&](const Explored& e) {
+             const Eigen::LLT<Eigen::MatrixXd> known(e.covariance);
+             const VectorXd away = population_.mean() - e.mean;
+             const double squares = away.dot(known.solve(away)) + known.solve(population_.covariance()).trace();
+             return squares < kNear * static_cast<double>(away.size());
+           });
   }
 
   void measure() {
     const Moments at = draws("noise", population_.mean());
     if (at.found > 1) noise_ = std::sqrt((noise_ * noise_ + at.variance) / 2);
-    if (effort_.temper < 1 && noise_ < kLoud / 3) louder();
+    if (effort_.temper < 1 && noise_ < kLoud / 3) louder(kRoom);
   }
 
   // Gives the observations more weight, and the population room to follow; false where they have it all.
-  bool louder() {
+  bool louder(double room) {
     if (effort_.temper == 1) return false;
     effort_.temper = std::min(1.0, 4 * effort_.temper);
-    population_.widen(1.5);
+    population_.widen(room);
     const Moments at = draws("temper", population_.mean());
     noise_ = std::sqrt(at.variance);
     still_ = 0;
@@ -136,7 +154,7 @@ class Exploration {
   bool quieter() {
     if (noise_ < kAudible || effort_.particles >= kMostParticles * options_.effort.particles) return false;
     effort_.particles *= 4;
-    population_.widen(1.5);
+    population_.widen(kRoom);
     const Moments at = draws("quieter", population_.mean());
     if (at.found > 1) noise_ = std::sqrt(at.variance);
     still_ = 0;
@@ -149,6 +167,7 @@ class Exploration {
   Effort effort_;
   Population population_;
   double noise_ = 0, begun_ = evaluate_.cost();
+  bool clear_ = false;
   int still_ = 0, empty_ = 0, measured_ = 0;
   std::string problem_;
 };

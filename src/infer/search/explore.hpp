@@ -8,6 +8,15 @@
 
 namespace mckean::search {
 
+struct Explored {
+  bool found = false;
+  std::string problem;  // why nothing was found
+  Eigen::VectorXd mean;
+  Eigen::MatrixXd covariance;  // of the last generation: about where the likelihood is within its noise
+  Effort effort;               // with the level that was needed
+  double loglik = 0;           // at the mean
+};
+
 struct ExploreOptions {
   std::string name;            // of its tasks
   Eigen::VectorXd start;       // z
@@ -17,15 +26,7 @@ struct ExploreOptions {
   int highest_level = 10;                                      // where coarser ones explode
   double most_cost = std::numeric_limits<double>::infinity();  // after which it ends where it is
   int most_generations = 60;
-};
-
-struct Explored {
-  bool found = false;
-  std::string problem;  // why nothing was found
-  Eigen::VectorXd mean;
-  Eigen::MatrixXd covariance;  // of the last generation: about where the likelihood is within its noise
-  Effort effort;               // with the level that was needed
-  double loglik = 0;           // at the mean
+  std::vector<Explored> known = {};  // it ends where it comes to one of them
 };
 
 // A start that makes the data implausible has a noisy likelihood: observations are tempered until it is not, and come

@@ -25,7 +25,6 @@ constexpr double kUnsteady = 0.3;                    // standard errors between 
 // Rounds end when their estimate of the Monte Carlo error is small, which is more likely where it is too small: over
 // 800 seeds the errors of parabolas in one to three dimensions were 1.07 to 1.11 times what the regression says.
 constexpr double kStopping = 1.1;
-constexpr double kShiftError = 0.08;  // standard errors, of a shift
 constexpr std::size_t kFewExplosions = 2;
 constexpr double kMostExplosions = 0.03;  // share of points near the centre
 }  // namespace
@@ -290,8 +289,8 @@ bool Rounds::refine() {
   return false;
 }
 
-std::optional<Shift> Rounds::shift(const Effort& finer) {
-  const double n = std::pow(std::max(noise_, 0.05) / (kShiftError * width_), 2);
+std::optional<Shift> Rounds::shift(const Effort& finer, double error) {
+  const double n = std::pow(std::max(noise_, 0.05) / (error * width_), 2);
   const auto count = static_cast<std::size_t>(std::clamp(n, 3.0 * static_cast<double>(box_.size() + 1) + 6, 400.0));
   tried_ = finer;
   tried_samples_.clear();
@@ -301,17 +300,17 @@ std::optional<Shift> Rounds::shift(const Effort& finer) {
     tried_samples_.insert(tried_samples_.end(), more.begin(), more.end());
     out = tried_shift(tried);
     const bool cheap = cost_of(tried + count, finer) < options_.most_cost / 4;
-    if (!out || !uncertain(*out) || !cheap || tried >= kMostTimes * count) return out;
+    if (!out || !uncertain(*out, 1.5 * error) || !cheap || tried >= kMostTimes * count) return out;
   }
 }
 
-// Whether it is neither small nor large beyond its error.
-bool Rounds::uncertain(const Shift& s) const {
+// Whether it is neither small nor large beyond its error, and that is more than what is bearable.
+bool Rounds::uncertain(const Shift& s, double bearable) const {
   for (Index i = 0; i < box_.size(); ++i) {
     const double se = std::sqrt(fit_->covariance(i, i));
     if (!(se > 0)) continue;
     const double by = std::abs(s.z[i]) / se, error = std::sqrt(s.error(i, i)) / se;
-    if (error > 1.5 * kShiftError && by + error > kMoves && by < kMoves + 2 * error) return true;
+    if (error > bearable && by + error > kMoves && by < kMoves + 2 * error) return true;
   }
   return false;
 }

@@ -55,8 +55,9 @@ class Rounds {
   // The polynomial through all that is known, after some samples where there are few, and its top; false where there is
   // none in the region.
   bool look_roughly();
-  // What another effort makes of the top, from a few samples; they are kept where it is then adopted.
-  std::optional<Shift> shift(const Effort&);
+  // What another effort makes of the top, known to about so many standard errors; the samples are kept where it is then
+  // adopted.
+  std::optional<Shift> shift(const Effort&, double error);
   void adopt(const Shift&);                // the last one, with its effort
   void move_to(const Eigen::VectorXd& z);  // a point that turned out to be higher than the top
   void begin_again();                      // with the current effort, without what the others found
@@ -109,7 +110,7 @@ class Rounds {
   bool look();
   static std::optional<Polynomial> polynomial(std::span<const Sample>, const Region&);
   bool steady();
-  bool uncertain(const Shift&) const;
+  bool uncertain(const Shift&, double bearable) const;
   std::optional<Shift> tried_shift(std::size_t count) const;
   double wanted(Eigen::Index i) const;
   double over_wanted(const Eigen::MatrixXd& error) const;

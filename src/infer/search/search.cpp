@@ -21,10 +21,11 @@ constexpr std::size_t kSettling = 512;  // M
 constexpr double kElsewhere = 4;        // standard errors from which on it is another
 constexpr double kCoarse = 0.3;         // standard errors by which a level moves the top that is left early
 constexpr std::size_t kAfterSettling = 400, kAfterRefining = 300,
-                      kForIntervals = 150;  // samples that the rest of a search takes, by cost
-constexpr double kFarShift = 1.5;           // from here on the finer likelihood is another one
-constexpr double kTolerable = 0.5;          // standard errors of a shift that is left
-constexpr double kLoudest = 1.3;            // standard deviation of a log-likelihood whose bias may be neglected
+                      kForIntervals = 150;         // samples that the rest of a search takes, by cost
+constexpr double kRoughly = 0.2, kClosely = 0.08;  // standard errors to which a shift is measured
+constexpr double kFarShift = 1.5;                  // from here on the finer likelihood is another one
+constexpr double kTolerable = 0.5;                 // standard errors of a shift that is left
+constexpr double kLoudest = 1.3;                   // standard deviation of a log-likelihood whose bias may be neglected
 constexpr int kMostReturns = 3;
 constexpr double kMostShare = 0.25;  // Monte Carlo error over standard error that a table may have
 
@@ -183,7 +184,7 @@ class Search {
   template <class Next>
   void go_finer(const Refinement& kind, Next&& next) {
     for (std::optional<Effort> finer = next(rounds_->effort()); finer; finer = next(rounds_->effort())) {
-      const auto s = rounds_->shift(*finer);
+      const auto s = rounds_->shift(*finer, kClosely);
       const Worst w = s ? worst(*s) : Worst{};
       evaluate_.say(fmt::format("{}: level {}, {} law particles move '{}' by {:.2f} ± {:.2f} standard errors",
                                 kind.what, finer->level, finer->law_particles, name(w.parameter), w.shift, w.error));
@@ -230,7 +231,7 @@ class Search {
   void leave_coarse_steps() {
     while (rounds_->look_roughly()) {
       const auto finer = next_level(rounds_->effort());
-      const auto s = finer ? rounds_->shift(*finer) : std::nullopt;
+      const auto s = finer ? rounds_->shift(*finer, kRoughly) : std::nullopt;
       if (!s) return;
       const Worst w = worst(*s);
       evaluate_.say(fmt::format("level {} moves '{}' by {:.2f} ± {:.2f} standard errors", finer->level,

@@ -68,12 +68,15 @@ VectorXd Starts::start(std::size_t k) const {
 }
 
 void Starts::explore_from(std::size_t k) {
+  std::vector<Explored> known;
+  for (const Candidate& c : candidates_) known.push_back(c.explored);
   const ExploreOptions options{.name = fmt::format("start {}", k + 1),
                                .start = start(k),
                                .effort = effort_at(kExploring, options_.levels.first),
                                .highest_level = options_.levels.second,
                                .most_cost = std::min(options_.most_cost / 4, kMostTimes * cheapest_),
-                               .most_generations = 25 + 10 * static_cast<int>(box_.size())};
+                               .most_generations = 25 + 10 * static_cast<int>(box_.size()),
+                               .known = std::move(known)};
   evaluate_.say(fmt::format("{}: {}", options.name, to_text(parameters_, box_.theta(options.start))));
   const double before = evaluate_.cost();
   Explored explored = explore(evaluate_, box_, options);
