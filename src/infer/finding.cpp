@@ -88,7 +88,7 @@ constexpr Wording kWordings[] = {
      "is unstable, and no real population follows it"},
     {Code::law_drifts, "law_drifts",
      "the law does not settle: populations of {particles} wander, ever further apart (the mean of '{component}' by "
-     "{apart:.2g} standard deviations of a particle at t = {t:.6g}), where the law of infinitely many stands still"},
+     "{apart:.2g} standard deviations of a particle at t = {t:.6g}), where the law of infinitely many does not"},
     {Code::heights_differ, "heights_differ",
      "the search saw a log-likelihood of {search:.6g} at the estimate, independent filters see {filters:.6g}: the law "
      "does not settle, or the filters need more particles"},
