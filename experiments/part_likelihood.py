@@ -37,7 +37,7 @@ def with_less_noise(study, case, factor):
     """The case with data that are observed more precisely; None where no constant says how precisely."""
     if factor == 1:
         return case
-    constants = tomllib.loads(case.model.read_text())["constants"] | case.constants
+    constants = tomllib.loads(case.model.read_text()).get("constants", {}) | case.constants
     if "tau" not in constants:
         return None
     precise = dataclasses.replace(case, constants=case.constants | {"tau": constants["tau"] / factor},
