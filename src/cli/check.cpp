@@ -201,7 +201,7 @@ void describe_costs(const System& system, const Dynamics& dynamics, const Grid& 
          dynamics.advance.instructions(), dynamics.move.instructions(), ns, kernels().name);
 }
 
-void run_check(const Arguments& o) {
+void check_model(const Arguments& o) {
   const Model model = read_model(o.model, o.overrides());
   std::optional<Data> data;
   if (!o.data.empty()) {
@@ -239,8 +239,7 @@ void run_check(const Arguments& o) {
 }
 }  // namespace
 
-void add_check(CLI::App& app, World& world) {
-  add_command(app, Command::check, "check", "say what was understood of a model, and of data for it",
-              [&world](const Arguments& o) { world.on_first([&] { run_check(o); }); });
+void run_check(const Arguments& o, World& world) {
+  world.on_first([&] { check_model(o); });
 }
 }  // namespace mckean::cli
