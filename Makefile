@@ -57,7 +57,7 @@ bench: install-build-deps build/build.ninja  ## how fast it is
 	@set -e; for program in build/bench/*_bench; do echo "$$program"; "$$program"; done
 	/usr/bin/python3 bench/fit_speed.py build/mckean
 
-study: install-build-deps build/build.ninja  ## fits against exact answers and truths (long); PART=benchmark|suite|starts|linear|zscores|work|coverage|failures
+study: install-build-deps build/build.ninja  ## fits against exact answers and truths (long); PART=benchmark|suite|likelihood|starts|linear|zscores|work|coverage|failures
 	$(call install,$(STUDY_PACKAGES))
 	cmake --build --preset release --target mckean_program mckean_exact
 	/usr/bin/python3 experiments/study.py $(PART) --mckean build/mckean --out build/study

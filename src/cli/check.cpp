@@ -4,9 +4,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "cli/advice.hpp"
 #include "cli/command.hpp"
 #include "cli/derivative_check.hpp"
-#include "law/law.hpp"
+#include "law/settling.hpp"
 #include "mckean/data.hpp"
 #include "mckean/engine.hpp"
 #include "model/density.hpp"
@@ -17,6 +18,8 @@ namespace mckean::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr int kSettlingLevel = 2;
 
 const char* method_name(Method m) {
   return m == Method::exact ? "exact" : m == Method::chebyshev ? "chebyshev" : "pairwise";
@@ -201,6 +204,22 @@ void describe_costs(const System& system, const Dynamics& dynamics, const Grid& 
          dynamics.advance.instructions(), dynamics.move.instructions(), ns, kernels().name);
 }
 
+// Whether the law settles over the time of the data, at the start values.
+void describe_law(const System& system, const Data& data, std::size_t first_rank, const Arguments& o, Report& r) {
+  const Grid grid(observation_times(data), kSettlingLevel, o.unit, Scheme::splitting);
+  const Settling settling(system, grid, first_rank, o.seed);
+  if (!settling.concerns()) return;
+  std::vector<LawTrack> tracks;
+  for (std::size_t k = 0; k < settling.tracks(); ++k)
+    tracks.push_back(settling.track(k, system.model().start_values()));
+  const auto found = settling.judge(tracks);
+  r.json["law"] = {{"settles", !found}, {"findings", findings_json(found ? Findings{*found} : Findings{})}};
+  if (found)
+    fmt::print(stderr, "mckean: warning: {}\n", warning_text(*found));
+  else
+    r.line("law           settles: independent laws agree as one over the square root of their size");
+}
+
 void check_model(const Arguments& o) {
   const Model model = read_model(o.model, o.overrides());
   std::optional<Data> data;
@@ -222,7 +241,10 @@ void check_model(const Arguments& o) {
   describe_blocks(model, r);
   describe_engines({model, data.value_or(Data{"", model.columns(), {}})}, r);
   describe_costs(system, *dynamics, grid, theta, noise, options, r);
-  if (data) describe_data(*data, r);
+  if (data) {
+    describe_data(*data, r);
+    describe_law(system, *data, options.first_rank, o, r);
+  }
   options.particles = 64;
   const double law_error = law_derivative_error(system, grid, theta, noise, options),
                error = expression_derivative_error(model.copy());

@@ -306,6 +306,7 @@ FitResult fit(const Problem& problem, const FitPlan& given, TaskRunner& runner, 
   FitResult out = given.estimator == Estimator::search       ? fit_by_likelihood(bench, given)
                   : given.estimator == Estimator::stratified ? fit_stratified(bench, given)
                                                              : fit_replicated(bench, given);
+  if (given.estimator == Estimator::search && !out.stopped) check_law(bench, out);
   const std::size_t values = observed_values(problem.data()), parameters = problem.model().parameters().size();
   if (values < kFew * parameters)
     out.findings.push_back({Finding::Code::few_data, {{"values", values}, {"parameters", parameters}}});
