@@ -10,7 +10,7 @@ SHELL := /bin/bash
 BUILD_PACKAGES := cmake ninja-build g++ python3 libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev \
   libeigen3-dev libsqlite3-dev libssl-dev libopenmpi-dev openmpi-bin libgtest-dev librandom123-dev \
   gnuplot-nox
-CHECK_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev mandoc \
+CHECK_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev gdb mandoc \
   chromium chromium-driver python3-selenium
 STUDY_PACKAGES := python3-numpy
 

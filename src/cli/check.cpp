@@ -220,7 +220,7 @@ void describe_law(const System& system, const Data& data, std::size_t first_rank
     r.line("law           settles: independent laws agree as one over the square root of their size");
 }
 
-void run_check(const Arguments& o) {
+void check_model(const Arguments& o) {
   const Model model = read_model(o.model, o.overrides());
   std::optional<Data> data;
   if (!o.data.empty()) {
@@ -261,8 +261,7 @@ void run_check(const Arguments& o) {
 }
 }  // namespace
 
-void add_check(CLI::App& app, World& world) {
-  add_command(app, Command::check, "check", "say what was understood of a model, and of data for it",
-              [&world](const Arguments& o) { world.on_first([&] { run_check(o); }); });
+void run_check(const Arguments& o, World& world) {
+  world.on_first([&] { check_model(o); });
 }
 }  // namespace mckean::cli
