@@ -10,7 +10,7 @@ SHELL := /bin/bash
 BUILD_PACKAGES := cmake ninja-build g++ python3 libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev \
   libeigen3-dev libsqlite3-dev libssl-dev libopenmpi-dev openmpi-bin libgtest-dev librandom123-dev \
   gnuplot-nox
-CHECK_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev mandoc \
+CHECK_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev gdb mandoc \
   chromium chromium-driver python3-selenium
 STUDY_PACKAGES := python3-numpy
 
@@ -57,7 +57,7 @@ bench: install-build-deps build/build.ninja  ## how fast it is
 	@set -e; for program in build/bench/*_bench; do echo "$$program"; "$$program"; done
 	/usr/bin/python3 bench/fit_speed.py build/mckean
 
-study: install-build-deps build/build.ninja  ## fits against exact answers and truths (long); PART=benchmark|suite|starts|linear|zscores|work|coverage|failures
+study: install-build-deps build/build.ninja  ## fits against exact answers and truths (long); PART=benchmark|suite|likelihood|starts|linear|zscores|work|coverage|failures
 	$(call install,$(STUDY_PACKAGES))
 	cmake --build --preset release --target mckean_program mckean_exact
 	/usr/bin/python3 experiments/study.py $(PART) --mckean build/mckean --out build/study

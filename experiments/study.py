@@ -24,6 +24,7 @@ import tomllib
 import arithmetic
 import cases
 from cases import Failed, ROOT
+from part_likelihood import likelihood
 from part_linear import SEEDS as LINEAR_SEEDS, linear
 from part_starts import starts
 from part_suite import suite
@@ -284,7 +285,7 @@ def failures(study):
     return ok
 
 
-PARTS = {"benchmark": benchmark, "suite": suite, "starts": starts, "linear": linear, "zscores": zscores, "work": work, "coverage": coverage,
+PARTS = {"benchmark": benchmark, "suite": suite, "likelihood": likelihood, "starts": starts, "linear": linear, "zscores": zscores, "work": work, "coverage": coverage,
          "failures": failures}
 
 

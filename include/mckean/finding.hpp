@@ -46,6 +46,8 @@ struct Finding {
     heavy_tails,
     smoother_stuck,
     one_particle,
+    law_splits,
+    law_drifts,
     heights_differ,
     no_loglik,
     phases_disagree,

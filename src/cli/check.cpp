@@ -4,9 +4,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "cli/advice.hpp"
 #include "cli/command.hpp"
 #include "cli/derivative_check.hpp"
-#include "law/law.hpp"
+#include "law/settling.hpp"
 #include "mckean/data.hpp"
 #include "mckean/engine.hpp"
 #include "model/density.hpp"
@@ -17,6 +18,8 @@ namespace mckean::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr int kSettlingLevel = 2;
 
 const char* method_name(Method m, const Dynamics& dynamics) {
   if (m == Method::pairwise) return dynamics.cells ? "cells" : "pairwise";
@@ -202,7 +205,23 @@ void describe_costs(const System& system, const Dynamics& dynamics, const Grid& 
          dynamics.advance.instructions(), dynamics.move.instructions(), ns, kernels().name);
 }
 
-void run_check(const Arguments& o) {
+// Whether the law settles over the time of the data, at the start values.
+void describe_law(const System& system, const Data& data, std::size_t first_rank, const Arguments& o, Report& r) {
+  const Grid grid(observation_times(data), kSettlingLevel, o.unit, Scheme::splitting);
+  const Settling settling(system, grid, first_rank, o.seed);
+  if (!settling.concerns()) return;
+  std::vector<LawTrack> tracks;
+  for (std::size_t k = 0; k < settling.tracks(); ++k)
+    tracks.push_back(settling.track(k, system.model().start_values()));
+  const auto found = settling.judge(tracks);
+  r.json["law"] = {{"settles", !found}, {"findings", findings_json(found ? Findings{*found} : Findings{})}};
+  if (found)
+    fmt::print(stderr, "mckean: warning: {}\n", warning_text(*found));
+  else
+    r.line("law           settles: independent laws agree as one over the square root of their size");
+}
+
+void check_model(const Arguments& o) {
   const Model model = read_model(o.model, o.overrides());
   std::optional<Data> data;
   if (!o.data.empty()) {
@@ -213,8 +232,7 @@ void run_check(const Arguments& o) {
   const std::vector<double> theta = model.start_values();
   const Grid grid(trial_times(data ? &*data : nullptr), 4);
   const LawNoise noise{{o.seed, 0, 0, Purpose::law_start}, {o.seed, 0, 0, Purpose::law}};
-  LawOptions options{.particles = 256};
-  options.cells = CellChoice::always;
+  LawOptions options{.particles = 256, .cells = CellChoice::always};
   options.first_rank = find_rank(system, grid, theta, noise, options);
   const auto dynamics = system.dynamics(Scheme::euler, system.ranks()[options.first_rank], false);
 
@@ -224,8 +242,12 @@ void run_check(const Arguments& o) {
   describe_blocks(model, r);
   describe_engines({model, data.value_or(Data{"", model.columns(), {}})}, r);
   describe_costs(system, *dynamics, grid, theta, noise, options, r);
-  if (data) describe_data(*data, r);
+  if (data) {
+    describe_data(*data, r);
+    describe_law(system, *data, options.first_rank, o, r);
+  }
   options.particles = 64;
+  if (dynamics->cells) options.first_rank = system.ranks().size() - 1;  // tangents of particles are compared
   const double law_error = law_derivative_error(system, grid, theta, noise, options),
                error = expression_derivative_error(model.copy());
   const bool good = law_error < 1e-5 && error < 1e-5;
@@ -241,8 +263,7 @@ void run_check(const Arguments& o) {
 }
 }  // namespace
 
-void add_check(CLI::App& app, World& world) {
-  add_command(app, Command::check, "check", "say what was understood of a model, and of data for it",
-              [&world](const Arguments& o) { world.on_first([&] { run_check(o); }); });
+void run_check(const Arguments& o, World& world) {
+  world.on_first([&] { check_model(o); });
 }
 }  // namespace mckean::cli

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,18 +41,25 @@ void require_writable(const std::string& path);  // before a long computation
 // Thrown once a result is printed that is not to be relied on.
 struct Unreliable {};
 
-// Each adds its subcommand, which runs when it was parsed.
-void add_new(CLI::App&, World&);
-void add_check(CLI::App&, World&);
-void add_simulate(CLI::App&, World&);
-void add_loglik(CLI::App&, World&);
-void add_score(CLI::App&, World&);
-void add_smooth(CLI::App&, World&);
-void add_fit(CLI::App&, World&);
-void add_profile(CLI::App&, World&);
-void add_resume(CLI::App&, World&);
-void add_export(CLI::App&, World&);
-void add_report(CLI::App&, World&);
-void add_runs(CLI::App&, World&);
-void add_reproduce(CLI::App&, World&);
+// A command of the program, with what --help says of it.
+struct CommandEntry {
+  Command::Bits bit;
+  const char* name;
+  const char* description;
+  void (*run)(const Arguments&, World&);  // on all ranks
+};
+std::span<const CommandEntry> commands();
+
+void run_new(const Arguments&, World&);
+void run_check(const Arguments&, World&);
+void run_simulate(const Arguments&, World&);
+void run_loglik(const Arguments&, World&);
+void run_score(const Arguments&, World&);
+void run_smooth(const Arguments&, World&);
+void run_fit(const Arguments&, World&);  // resume as well
+void run_profile(const Arguments&, World&);
+void run_export(const Arguments&, World&);
+void run_report(const Arguments&, World&);
+void run_runs(const Arguments&, World&);
+void run_reproduce(const Arguments&, World&);
 }  // namespace mckean::cli

@@ -33,7 +33,7 @@ std::string tasks_csv(const Store& store) {
   return out;
 }
 
-void run_save(const Arguments& o) {
+void save_run(const Arguments& o) {
   const std::filesystem::path folder = o.folder, out = o.out.empty() ? folder : std::filesystem::path(o.out);
   require_run(folder);
   const Store store(folder, Store::Mode::read);
@@ -54,8 +54,7 @@ void run_save(const Arguments& o) {
 }
 }  // namespace
 
-void add_export(CLI::App& app, World& world) {
-  add_command(app, Command::save, "export", "writes a run as CSV and JSON, with its model and data",
-              [&world](const Arguments& o) { world.on_first([&] { run_save(o); }); });
+void run_export(const Arguments& o, World& world) {
+  world.on_first([&] { save_run(o); });
 }
 }  // namespace mckean::cli

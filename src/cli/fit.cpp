@@ -3,6 +3,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "cli/chain_options.hpp"
 #include "cli/command.hpp"
 #include "cli/run_fit.hpp"
 #include "cli/running.hpp"
@@ -18,7 +19,15 @@ std::string file_text(const std::string& path) {
   return text.str();
 }
 
-void start_fit(const Arguments& given, World& world) {
+// Throws InputError where a fit would refuse them.
+void check_settings(const Arguments& s, const Model& model, const Data& data) {
+  require_parameters(s, model);
+  if (!s.budget.empty()) parse_duration(s.budget);
+  check_fit({model, data, s.unit}, fit_options(s));
+}
+}  // namespace
+
+Run begin_fit(const Arguments& given, World& world) {
   const Arguments o = understood(given);
   const std::string name = world.from_first([&] {  // errors before anything is created
     const Model model = read_model(o.model, o.overrides());
@@ -28,20 +37,8 @@ void start_fit(const Arguments& given, World& world) {
   for (const auto& note : without_use(o, o.given))
     if (world.first()) fmt::print(stderr, "mckean: warning: {}; it is ignored\n", note);
   const RunInput input{text_of(settings_json(o)), file_text(o.model), file_text(o.data)};
-  const StopSignals signals;
-  if (o.no_run) {
-    Run run = Run::without_store(world, input, run_options(o));
-    return run_fit(world, run, o.json);
-  }
+  if (o.no_run) return Run::without_store(world, input, run_options(o));
   const std::string folder = o.run.empty() ? world.from_first([&] { return fresh_folder(name).string(); }) : o.run;
-  Run run = Run::create(world, folder, input, run_options(o));
-  run_fit(world, run, o.json);
-}
-}  // namespace
-
-void add_fit(CLI::App& app, World& world) {
-  CLI::App* command = add_command(app, Command::fit, "fit", "maximum-likelihood estimate with standard errors",
-                                  [&world](const Arguments& o) { start_fit(o, world); });
-  command->get_option("--no-run")->excludes(command->get_option("--run"));
+  return Run::create(world, folder, input, run_options(o));
 }
 }  // namespace mckean::cli

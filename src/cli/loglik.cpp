@@ -115,6 +115,7 @@ void print_text_of(const Arguments& o, const Answer& a, double seconds) {
                change_text(chosen->steps), change_text(chosen->law));
   fmt::print("{:.3g} particle-steps in {:.3g} s\n", static_cast<double>(average.particle_steps), seconds);
 }
+}  // namespace
 
 void run_loglik(const Arguments& o, World& world) {
   const Stopwatch clock;
@@ -134,11 +135,5 @@ void run_loglik(const Arguments& o, World& world) {
     fmt::print(stderr, "mckean: warning: and {} more of this kind\n", warnings.size() - kShown);
   if (o.json) return print_json_of(o, model, answer, clock.seconds());
   print_text_of(o, answer, clock.seconds());
-}
-}  // namespace
-
-void add_loglik(CLI::App& app, World& world) {
-  add_command(app, Command::loglik, "loglik", "log-likelihood of data at the model's parameter values",
-              [&world](const Arguments& o) { run_loglik(o, world); });
 }
 }  // namespace mckean::cli

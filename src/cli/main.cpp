@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <new>
 
 #include "cli/command.hpp"
@@ -12,6 +13,8 @@
 #include "program/kernels.hpp"
 
 namespace {
+
+using mckean::cli::CommandEntry, mckean::cli::commands;
 
 constexpr int kFailed = 1, kBadInput = 2, kUnreliable = 3, kInterrupted = 130;
 
@@ -30,45 +33,69 @@ std::string as_option(std::string message) {
   return "--" + message;
 }
 
-// What is wrong with the command line, and where help is.
-std::string usage_problem(const CLI::App& app, const CLI::ParseError& e, const std::string& first) {
-  if (!app.get_subcommands().empty()) {
-    const CLI::App& command = *app.get_subcommands()[0];
-    const bool extras = e.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
-    return fmt::format("{}; see 'mckean {} --help'",
-                       extras ? fmt::format("not expected: {}", fmt::join(command.remaining(), " ")) : e.what(),
-                       command.get_name());
+class CommandLine {
+ public:
+  CommandLine() {
+    app_.set_version_flag("--version", fmt::format("mckean {} ({} vector instructions; {})", MCKEAN_VERSION,
+                                                   mckean::kernels().name, mckean::mpi_version()));
+    app_.require_subcommand(1);
+    for (const CommandEntry& c : commands())
+      add_options(*app_.add_subcommand(c.name, c.description), c.bit, arguments_[c.name]);
   }
-  std::vector<std::string> known;
-  for (const CLI::App* command : app.get_subcommands(nullptr)) known.push_back(command->get_name());
-  if (first.empty()) return fmt::format("a command is required: {}; see 'mckean --help'", fmt::join(known, ", "));
-  if (first.starts_with('-'))
-    return fmt::format("'{}' is not understood: a command comes first, one of {}", first, fmt::join(known, ", "));
-  return fmt::format("there is no command '{}'; {}", first, mckean::suggestion(first, known));
+
+  // Throws CLI::Success where there is nothing to run, and CLI::ParseError.
+  void parse(int argc, char** argv) {
+    if (argc > 1) first_ = argv[1];
+    app_.parse(argc, argv);
+    for (const CLI::Option* o : chosen().get_options())
+      if (o->count() > 0) arguments_[chosen().get_name()].given.insert(o->get_name());
+  }
+
+  const CommandEntry& command() const {
+    return *std::ranges::find(commands(), chosen().get_name(), &CommandEntry::name);
+  }
+  const mckean::cli::Arguments& arguments() const { return arguments_.at(chosen().get_name()); }
+  int exit(const CLI::Success& e) const { return app_.exit(e); }
+
+  // What is wrong with it, and where help is.
+  std::string problem(const CLI::ParseError& e) const {
+    if (!app_.get_subcommands().empty()) {
+      const bool extras = e.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+      return fmt::format("{}; see 'mckean {} --help'",
+                         extras ? fmt::format("not expected: {}", fmt::join(chosen().remaining(), " ")) : e.what(),
+                         chosen().get_name());
+    }
+    std::vector<std::string> known;
+    for (const CommandEntry& c : commands()) known.emplace_back(c.name);
+    if (first_.empty()) return fmt::format("a command is required: {}; see 'mckean --help'", fmt::join(known, ", "));
+    if (first_.starts_with('-'))
+      return fmt::format("'{}' is not understood: a command comes first, one of {}", first_, fmt::join(known, ", "));
+    return fmt::format("there is no command '{}'; {}", first_, mckean::suggestion(first_, known));
+  }
+
+ private:
+  const CLI::App& chosen() const { return *app_.get_subcommands()[0]; }
+
+  CLI::App app_{"Maximum-likelihood estimation for partially observed McKean-Vlasov diffusions.", "mckean"};
+  std::map<std::string, mckean::cli::Arguments> arguments_;  // of each command
+  std::string first_;                                        // word
+};
+
+int flushed(mckean::World& world, int status) {
+  if (std::fflush(stdout) == 0) return status;
+  return complain(world, kFailed, "the result could not be written to stdout; is it full?");
 }
 
-int run_command(mckean::World& world, int argc, char** argv) {
-  using namespace mckean::cli;
-  CLI::App app("Maximum-likelihood estimation for partially observed McKean-Vlasov diffusions.", "mckean");
-  app.set_version_flag("--version", fmt::format("mckean {} ({} vector instructions; {})", MCKEAN_VERSION,
-                                                mckean::kernels().name, mckean::mpi_version()));
-  app.require_subcommand(1);
-  for (const auto add : {add_new, add_check, add_simulate, add_loglik, add_score, add_smooth, add_fit, add_profile,
-                         add_resume, add_export, add_report, add_runs, add_reproduce})
-    add(app, world);
-  const auto flushed = [&world](int status) {
-    if (std::fflush(stdout) == 0) return status;
-    return complain(world, kFailed, "the result could not be written to stdout; is it full?");
-  };
+// The exit status that the exception in flight stands for, once it is told.
+int failed(mckean::World& world, const CommandLine& line) {
   try {
-    app.parse(argc, argv);
-    return flushed(0);
-  } catch (const Unreliable&) {
-    return flushed(kUnreliable);
+    throw;
+  } catch (const mckean::cli::Unreliable&) {
+    return flushed(world, kUnreliable);
   } catch (const CLI::Success& e) {
-    return app.exit(e);
+    return line.exit(e);
   } catch (const CLI::ParseError& e) {
-    return complain(world, kBadInput, usage_problem(app, e, argc > 1 ? argv[1] : ""));
+    return complain(world, kBadInput, line.problem(e));
   } catch (const mckean::SettingError& e) {
     return complain(world, kBadInput, as_option(e.what()));
   } catch (const mckean::InputError& e) {
@@ -91,7 +118,14 @@ int run_command(mckean::World& world, int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     mckean::World world;
-    return run_command(world, argc, argv);
+    CommandLine line;
+    try {
+      line.parse(argc, argv);
+      line.command().run(line.arguments(), world);
+      return flushed(world, 0);
+    } catch (...) {
+      return failed(world, line);
+    }
   } catch (const mckean::RunError& e) {
     fmt::print(stderr, "mckean: {}\n", e.what());
     return kFailed;

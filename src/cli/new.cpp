@@ -46,7 +46,7 @@ bool is_model_name(const std::string& name) {
   });
 }
 
-void run_create(const Arguments& o) {
+void create_model(const Arguments& o) {
   const std::string stem = o.name.ends_with(".toml") ? o.name.substr(0, o.name.size() - 5) : o.name;
   const std::string model = std::filesystem::path(stem).filename().string(), file = stem + ".toml";
   if (!is_model_name(model))
@@ -60,8 +60,7 @@ void run_create(const Arguments& o) {
 }
 }  // namespace
 
-void add_new(CLI::App& app, World& world) {
-  add_command(app, Command::create, "new", "write a commented starter model, NAME.toml",
-              [&world](const Arguments& o) { world.on_first([&] { run_create(o); }); });
+void run_new(const Arguments& o, World& world) {
+  world.on_first([&] { create_model(o); });
 }
 }  // namespace mckean::cli

@@ -191,7 +191,7 @@ const std::vector<Option> kOptions = {
      "how many particles' paths"},
     {"--config", &A::config, C::reproduce, {}, "folder with other versions of the files of experiments/figures"},
     {"--run", &A::run, C::fit, {}, "folder that keeps the run (default: a new one, NAME-1, NAME-2, …)"},
-    {"--no-run", &A::no_run, C::fit, {}, "keep nothing on disk"},
+    {"--no-run", &A::no_run, C::fit, {.excludes = "--run"}, "keep nothing on disk"},
     {"--threads", &A::threads, kWithData | C::resume | C::report | C::reproduce,
      {.check = whole_number(1, kMostThreads)},
      "threads (default: all cores)"},

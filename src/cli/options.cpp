@@ -53,24 +53,17 @@ Arguments defaults(Command::Bits command) {
   return out;
 }
 
-CLI::App* add_command(CLI::App& app, Command::Bits which, const char* name, const char* description,
-                      std::function<void(const Arguments&)> run) {
-  const auto arguments = std::make_shared<Arguments>(defaults(which));
-  CLI::App* const command = app.add_subcommand(name, description);
+void add_options(CLI::App& command, Command::Bits which, Arguments& arguments) {
+  arguments = defaults(which);
   for (const Option& o : options()) {
     if (!(o.commands & which) || o.flag.empty()) continue;
     CLI::Option* const added =
-        std::visit([&](auto member) { return add_value(*command, o, (*arguments).*member); }, o.member);
+        std::visit([&](auto member) { return add_value(command, o, arguments.*member); }, o.member);
     if (!o.details.fallback.empty()) added->default_str(o.details.fallback);
     if (o.details.check) added->check(*o.details.check);
     added->required(o.details.required);
+    if (o.details.excludes) added->excludes(command.get_option(o.details.excludes));
   }
-  command->callback([arguments, command, run = std::move(run)] {
-    for (const CLI::Option* o : command->get_options())
-      if (o->count() > 0) arguments->given.insert(o->get_name());
-    run(*arguments);
-  });
-  return command;
 }
 
 Json value_json(const Option& o, const Arguments& a) {

@@ -42,6 +42,7 @@ struct Option {
     const char* key = nullptr;                 // in the settings of a fit; none: no setting
     unsigned readers = Reader::all;            // of fit and profile, those that have a use for it
     bool required = false;
+    const char* excludes = nullptr;  // a flag above it in the table, which may not be given as well
   };
   std::string flag;   // "--levels"; MODEL: by its place; empty: stored, but not on the command line
   Member member;      // of Arguments, where its value goes
@@ -51,9 +52,8 @@ struct Option {
 };
 const std::vector<Option>& options();
 
-// Adds a command with its options. `run` is called once they are parsed.
-CLI::App* add_command(CLI::App&, Command::Bits, const char* name, const char* description,
-                      std::function<void(const Arguments&)> run);
+// The options that a command takes; what is parsed goes into the arguments, which begin as its defaults.
+void add_options(CLI::App& command, Command::Bits, Arguments&);
 
 Arguments defaults(Command::Bits);
 

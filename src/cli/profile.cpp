@@ -167,6 +167,7 @@ void print_summary(const Model& model, const ProfileOptions& options, const Prof
   fmt::print("{}, {}, seed {}; {:.3g} s\n", how(options), steps_text(profile.level, profile.levels), options.seed,
              seconds);
 }
+}  // namespace
 
 void run_profile(const Arguments& o, World& world) {
   const Stopwatch clock;
@@ -193,11 +194,5 @@ void run_profile(const Arguments& o, World& world) {
   print_plot(model, options, found);
   print_summary(model, options, found, clock.seconds());
   if (!o.out.empty()) fmt::print("wrote {}\n", o.out);
-}
-}  // namespace
-
-void add_profile(CLI::App& app, World& world) {
-  add_command(app, Command::profile, "profile", "profile log-likelihood of one parameter",
-              [&world](const Arguments& o) { run_profile(o, world); });
 }
 }  // namespace mckean::cli

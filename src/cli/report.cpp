@@ -10,7 +10,7 @@
 namespace mckean::cli {
 namespace {
 
-void run_report(const Arguments& o) {
+void report_run(const Arguments& o) {
   const std::filesystem::path folder = o.folder;
   require_run(folder);
   const std::string out = o.out.empty() ? (folder / "report.html").string() : o.out;
@@ -37,8 +37,7 @@ void run_report(const Arguments& o) {
 }
 }  // namespace
 
-void add_report(CLI::App& app, World& world) {
-  add_command(app, Command::report, "report", "writes a run as one HTML page: model, data, estimate, figures, settings",
-              [&world](const Arguments& o) { world.on_first([&] { run_report(o); }); });
+void run_report(const Arguments& o, World& world) {
+  world.on_first([&] { report_run(o); });
 }
 }  // namespace mckean::cli

@@ -71,6 +71,7 @@ Figure make(const Arguments& o, const FigureFiles& files, const std::string& num
     studies.push_back(study(o, files, figure, config, e.key, world));
   return error_figure(figure, studies, o.seed);
 }
+}  // namespace
 
 void run_reproduce(const Arguments& o, World& world) {
   const Stopwatch clock;
@@ -116,11 +117,5 @@ void run_reproduce(const Arguments& o, World& world) {
         fmt::format("gnuplot is not installed: the tables are in {}, the figures are not drawn; install "
                     "gnuplot-nox and give the command again",
                     folder_of(o).string()));
-}
-}  // namespace
-
-void add_reproduce(CLI::App& app, World& world) {
-  add_command(app, Command::reproduce, "reproduce", "the figures of the paper, from one command each",
-              [&world](const Arguments& o) { run_reproduce(o, world); });
 }
 }  // namespace mckean::cli

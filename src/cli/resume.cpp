@@ -19,21 +19,16 @@ void require_fit(const Arguments& o, World& world) {
   });
 }
 
-void run_resume(const Arguments& o, World& world) {
+}  // namespace
+
+Run reopen_fit(const Arguments& o, World& world) {
   require_fit(o, world);
-  const StopSignals signals;
   Run run = Run::open(world, o.folder, run_options(o));
   for (const auto& problem : without_use(read_settings(object_of(run.input().settings)), o.given))
     throw InputError(problem);
   for (const Option& option : options())
     if (option.details.key && (option.commands & Command::resume) && o.given.contains(option.flag))
       run.change_setting(option.details.key, text_of(value_json(option, o)));
-  run_fit(world, run, o.json);
-}
-}  // namespace
-
-void add_resume(CLI::App& app, World& world) {
-  add_command(app, Command::resume, "resume", "continues a run that was stopped, or extends one that has ended",
-              [&world](const Arguments& o) { run_resume(o, world); });
+  return run;
 }
 }  // namespace mckean::cli

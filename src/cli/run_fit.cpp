@@ -7,6 +7,8 @@
 #include "cli/advice.hpp"
 #include "cli/chain_options.hpp"
 #include "cli/command.hpp"
+#include "cli/running.hpp"
+#include "infer/fit.hpp"
 #include "run/run_input.hpp"
 
 namespace mckean::cli {
@@ -144,13 +146,11 @@ void print_table(const Model& model, const Arguments& s, const FitResult& r, dou
 }
 }  // namespace
 
-void check_settings(const Arguments& s, const Model& model, const Data& data) {
-  require_parameters(s, model);
-  if (!s.budget.empty()) parse_duration(s.budget);
-  check_fit({model, data, s.unit}, fit_options(s));
-}
-
-void run_fit(World& world, Run& run, bool json) {
+// Everything that a fit needs is in the input of its run.
+void run_fit(const Arguments& given, World& world) {
+  const StopSignals signals;
+  const bool resumed = !given.folder.empty(), json = given.json;
+  Run run = resumed ? reopen_fit(given, world) : begin_fit(given, world);
   const RunInput& input = run.input();
   const Arguments s = read_settings(object_of(input.settings));
   if (!s.budget.empty()) run.set_budget(parse_duration(s.budget));
@@ -165,7 +165,7 @@ void run_fit(World& world, Run& run, bool json) {
     if (world.first()) fmt::print(stderr, "mckean: {}\n", run.stopped_text(with_estimate));
   };
   try {
-    result = fit({model, data, s.unit}, fit_options(s), run.runner(), run.observer());
+    result = fit({model, data, s.unit}, plan_fit(model, fit_options(s)), run.runner(), run.observer());
   } catch (const Stopped&) {
     tell_stop(true);
     throw;

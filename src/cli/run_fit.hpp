@@ -1,4 +1,4 @@
-// What the commands `fit` and `resume` share: a fit, given its run.
+// How `fit` and `resume` come to the run of a fit; what they do with it is the same.
 #pragma once
 
 #include "cli/fit_settings.hpp"
@@ -7,10 +7,8 @@
 
 namespace mckean::cli {
 
-// Throws InputError where a fit would refuse them, so that no run is begun with them.
-void check_settings(const Arguments&, const Model&, const Data&);
-
-// Everything that it needs is in run.input(). Asks run.runner() for the work, tells run.observer(), calls run.finish
-// and on rank 0 prints the result.
-void run_fit(World&, Run&, bool json);
+// `fit`: checks first, so that no run is begun with what a fit would refuse.
+Run begin_fit(const Arguments&, World&);
+// `resume`: of a folder, with the settings that are to be changed.
+Run reopen_fit(const Arguments&, World&);
 }  // namespace mckean::cli

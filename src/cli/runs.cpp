@@ -23,7 +23,7 @@ std::vector<std::filesystem::path> runs_in(const std::filesystem::path& folder) 
   return out;
 }
 
-void run_runs(const Arguments& o) {
+void list_runs(const Arguments& o) {
   std::vector<StoredRun> runs;
   for (const auto& folder : runs_in(o.folder)) runs.push_back(read_stored_run(folder));
   if (o.json) {
@@ -46,8 +46,7 @@ void run_runs(const Arguments& o) {
 }
 }  // namespace
 
-void add_runs(CLI::App& app, World& world) {
-  add_command(app, Command::runs, "runs", "lists runs with their state, time and estimate so far",
-              [&world](const Arguments& o) { world.on_first([&] { run_runs(o); }); });
+void run_runs(const Arguments& o, World& world) {
+  world.on_first([&] { list_runs(o); });
 }
 }  // namespace mckean::cli

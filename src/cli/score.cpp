@@ -31,6 +31,7 @@ void print_exact(const Arguments& o, const Model& model, const ExactAnswer& exac
     fmt::print("{:<16} {:>14.6g} {:>14.6g}\n", model.parameters()[p].name, theta[p], gradient[p]);
   fmt::print("{}, {}; {:.3g} s\n", exact.engine, exact.steps(), clock.seconds());
 }
+}  // namespace
 
 void run_score(const Arguments& o, World& world) {
   const Stopwatch clock;
@@ -60,11 +61,5 @@ void run_score(const Arguments& o, World& world) {
                found.se[p]);
   fmt::print("level {}, {} chains of {} iterations, {} particles, {} law particles, seed {}\n", options.level,
              options.chains, options.iterations, found.particles, found.law_particles, o.seed);
-}
-}  // namespace
-
-void add_score(CLI::App& app, World& world) {
-  add_command(app, Command::score, "score", "gradient of the log-likelihood at the model's parameter values",
-              [&world](const Arguments& o) { run_score(o, world); });
 }
 }  // namespace mckean::cli

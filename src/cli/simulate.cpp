@@ -83,7 +83,7 @@ void check_outputs(const Arguments& o) {
   }
 }
 
-void run_simulate(const Arguments& o) {
+void simulate_data(const Arguments& o) {
   const Stopwatch clock;
   const Model model = read_model(o.model, o.overrides());
   const std::vector<double> times = Times::parse(o.times), theta = model.start_values();
@@ -134,8 +134,7 @@ void run_simulate(const Arguments& o) {
 }
 }  // namespace
 
-void add_simulate(CLI::App& app, World& world) {
-  add_command(app, Command::simulate, "simulate", "draw data from the model at its parameter values",
-              [&world](const Arguments& o) { world.on_first([&] { run_simulate(o); }); });
+void run_simulate(const Arguments& o, World& world) {
+  world.on_first([&] { simulate_data(o); });
 }
 }  // namespace mckean::cli

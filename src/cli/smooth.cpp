@@ -40,6 +40,7 @@ void check_output(const Arguments& o) {
   if (same(o.out, o.data)) throw InputError(fmt::format("--out {}: this is the data file; give another", o.out));
   require_writable(o.out);
 }
+}  // namespace
 
 void run_smooth(const Arguments& o, World& world) {
   if (world.first()) check_output(o);
@@ -69,11 +70,5 @@ void run_smooth(const Arguments& o, World& world) {
     return print_json(out);
   }
   if (o.out != "-") fmt::print("wrote {} ({} draws at each time)\n", o.out, o.chains * o.iterations);
-}
-}  // namespace
-
-void add_smooth(CLI::App& app, World& world) {
-  add_command(app, Command::smooth, "smooth", "smoothed state at each time: mean, standard deviation and quantiles",
-              [&world](const Arguments& o) { run_smooth(o, world); });
 }
 }  // namespace mckean::cli

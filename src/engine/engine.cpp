@@ -10,20 +10,11 @@
 #include "engine/quadrature/quadrature_engine.hpp"
 
 namespace mckean {
-
 namespace {
 
-template <class T, class F>
-Result<T> with_law(const Engine& engine, std::span<const double> theta, Draw draw, const Request& request, F&& f) {
-  const auto drawn = engine.law(theta, draw, request);
-  if (!drawn) return drawn.failure();
-  return f(**drawn, request);
-}
-
-// f of a request, or extrapolated from those of levels.
+// Extrapolated from f of requests at single levels.
 template <class T, class F>
 Result<T> by_levels(const Request& request, F&& f) {
-  if (!request.effort.extrapolated) return f(request);
   Request level = request;
   level.effort.extrapolated = false;
   std::vector<T> values;
@@ -42,18 +33,19 @@ Result<T> by_levels(const Request& request, F&& f) {
 }  // namespace
 
 Outcome Engine::at(std::span<const double> theta, Order order, Draw draw, const Request& request) const {
-  return by_levels<Evaluation>(request, [&](const Request& r) {
-    return with_law<Evaluation>(*this, theta, draw, r, [&](const Law& l, const Request& at_level) {
-      return evaluate(l, order, draw, at_level);
-    });
-  });
+  if (request.effort.extrapolated)
+    return by_levels<Evaluation>(request, [&](const Request& level) { return at(theta, order, draw, level); });
+  const auto drawn = law(theta, draw, request);
+  if (!drawn) return drawn.failure();
+  return evaluate(**drawn, order, draw, request);
 }
 
 Result<States> Engine::states_at(std::span<const double> theta, const Request& request) const {
-  return by_levels<States>(request, [&](const Request& r) {
-    return with_law<States>(*this, theta, {}, r,
-                            [&](const Law& l, const Request& at_level) { return *states(l, at_level); });
-  });
+  if (request.effort.extrapolated)
+    return by_levels<States>(request, [&](const Request& level) { return states_at(theta, level); });
+  const auto drawn = law(theta, {}, request);
+  if (!drawn) return drawn.failure();
+  return *states(**drawn, request);
 }
 
 std::span<const EngineKind> engine_kinds() {

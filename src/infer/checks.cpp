@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "law/settling.hpp"
 #include "model/symmetric.hpp"
 #include "model/unconstrained.hpp"
 
@@ -43,6 +44,22 @@ Worst worst(const Model& model, const Bias& bias, const VectorXd& se) {
   return out;
 }
 }  // namespace
+
+constexpr auto record_of(const LawTrack*) { return record("law", &LawTrack::mean, &LawTrack::variance); }
+
+void check_law(Workbench& bench, FitResult& out) {
+  const ParticleProblem& problem = bench.problem;
+  const Grid grid(observation_times(problem.data()), std::max(out.highest, 1), problem.unit(), out.scheme);
+  const Settling settling(problem.system(), grid, problem.first_rank(), seed_of(bench.seed, "laws"));
+  if (!settling.concerns()) return;
+  std::vector<Task> tasks;
+  for (std::uint32_t k = 0; k < settling.tracks(); ++k)
+    tasks.push_back({named_at("laws", out.value), k, settling.work(k)});
+  const auto tracks = run_records(bench.runner, tasks,
+                                  [&](std::size_t i, const std::stop_token&) { return settling.track(i, out.value); });
+  for (const Task& t : tasks) bench.particle_steps += out.exact ? 0 : static_cast<std::uint64_t>(t.cost);
+  if (auto found = settling.judge(tracks)) out.findings.push_back(std::move(*found));
+}
 
 std::vector<bool> determined(const Model& model, const Pilot& pilot, Findings& findings) {
   std::vector<bool> known(model.parameters().size(), true);

@@ -12,6 +12,9 @@ LikelihoodAverage likelihood_at(Workbench&, const std::string& group, Effort, co
 // Observations far from their prediction, and predictions that err in a pattern.
 void check_predictions(const Data&, const std::vector<double>& errors, Findings&);
 
+// Whether large populations follow the law at the estimate.
+void check_law(Workbench&, FitResult&);
+
 // Which parameters the data determine; says which combinations they do not, and which parameters are at a bound.
 std::vector<bool> determined(const Model&, const Pilot&, Findings&);
 

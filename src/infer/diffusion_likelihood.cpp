@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kFirstLevel = 1, kLastLevel = 10;
 constexpr std::size_t kFew = 8, kMostDraws = 1024;
-constexpr std::size_t kParticles = 256, kMostParticles = 1 << 16, kLawParticles = 4096, kMostLaw = 1 << 18;
+constexpr std::size_t kParticles = 256, kMostParticles = 1 << 16, kLawParticles = 1024, kMostLaw = 1 << 18;
 constexpr double kShareOfParticles = 0.5, kShareOfChange = 0.7;  // of the tolerance: their standard errors
 constexpr double kQuiet = 0.6;  // standard deviation of one estimate, above which more particles pay
 

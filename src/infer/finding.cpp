@@ -81,6 +81,14 @@ constexpr Wording kWordings[] = {
      "the smoother hardly moves: with {particles} particles some part of a path is renewed in {percent:.2g} % of the "
      "iterations; error bars may be too small"},
     {Code::one_particle, "one_particle", "{observation}; one particle carries all the weight"},
+    {Code::law_splits, "law_splits",
+     "the law does not settle: from t = {t:.6g} on laws of independent particles differ by chance, however many "
+     "there are ('{component}' by {apart:.2g} standard deviations of a particle in the end); the law of infinitely "
+     "many "
+     "is unstable, and no real population follows it"},
+    {Code::law_drifts, "law_drifts",
+     "the law does not settle: populations of {particles} wander, ever further apart (the mean of '{component}' by "
+     "{apart:.2g} standard deviations of a particle at t = {t:.6g}), where the law of infinitely many does not"},
     {Code::heights_differ, "heights_differ",
      "the search saw a log-likelihood of {search:.6g} at the estimate, independent filters see {filters:.6g}: the law "
      "does not settle, or the filters need more particles"},

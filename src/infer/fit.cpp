@@ -257,8 +257,13 @@ FitResult fit_by_likelihood(Workbench& bench, const FitPlan& given) {
   for (const EngineKind& kind : engine_kinds()) {
     if (given.engine == "auto" ? kind.refuses(problem).has_value() : given.engine != kind.name) continue;
     const auto engine = make_engine(kind.name, problem, {.level = given.search.levels.first, .seed = given.seed});
-    if (!engine->exact()) return fit_by_search(bench, *engine, given);
-    if (auto out = fit_exactly(bench, *engine, given)) return std::move(*out);
+    if (engine->exact()) {
+      if (auto out = fit_exactly(bench, *engine, given)) return std::move(*out);
+      continue;
+    }
+    search::Evaluations evaluations(*engine, bench.runner, bench.observer, given.seed);
+    const search::Found found = search::search(evaluations, bench.model().parameters(), given.search);
+    return result_of(bench, evaluations, found, given.search);
   }
   throw NumericalError("no engine has a likelihood here");
 }
@@ -294,12 +299,14 @@ void require_enough(const Model& model, const Data& data) {
         data.source, values, values == 1 ? "" : "s", parameters));
 }
 
-FitResult fit(const ParticleProblem& problem, const FitPlan& given, TaskRunner& runner, FitObserver& observer) {
+FitResult fit(const Problem& problem, const FitPlan& given, TaskRunner& runner, FitObserver& observer) {
   require_enough(problem.model(), problem.data());
-  Workbench bench{problem, runner, observer, given.seed};
+  const ParticleProblem for_particles(problem, rank_level(given), given.seed);
+  Workbench bench{for_particles, runner, observer, given.seed};
   FitResult out = given.estimator == Estimator::search       ? fit_by_likelihood(bench, given)
                   : given.estimator == Estimator::stratified ? fit_stratified(bench, given)
                                                              : fit_replicated(bench, given);
+  if (given.estimator == Estimator::search && !out.stopped) check_law(bench, out);
   const std::size_t values = observed_values(problem.data()), parameters = problem.model().parameters().size();
   if (values < kFew * parameters)
     out.findings.push_back({Finding::Code::few_data, {{"values", values}, {"parameters", parameters}}});

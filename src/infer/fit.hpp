@@ -44,6 +44,9 @@ void require_enough(const Model&, const Data&);
 // The parameters of a result by name, from its values and intervals.
 std::vector<FitParameter> named_parameters(const Model&, const FitResult&);
 
+// The level at which the rank of expansions is found.
+int rank_level(const FitPlan&);
+
 // Throws InputError as above, NumericalError, and Stopped where the runner was asked to stop.
-FitResult fit(const ParticleProblem&, const FitPlan&, TaskRunner&, FitObserver&);
+FitResult fit(const Problem&, const FitPlan&, TaskRunner&, FitObserver&);
 }  // namespace mckean

@@ -66,13 +66,12 @@ search::SearchOptions search_options(const FitOptions& o) {
   if (o.tolerance || o.limited_time) out.most_cost = std::numeric_limits<double>::infinity();
   return out;
 }
+}  // namespace
 
-// The level at which the rank of expansions is found.
 int rank_level(const FitPlan& plan) {
   return plan.estimator == Estimator::paper || plan.estimator == Estimator::single ? plan.replicated.highest
                                                                                    : kRankLevel;
 }
-}  // namespace
 
 FitPlan plan_fit(const Model& model, const FitOptions& o) {
   FitPlan plan;
@@ -118,7 +117,6 @@ void check_fit(const Problem& given, const FitOptions& o) {
 }
 
 FitResult fit(const Problem& problem, const FitOptions& options, TaskRunner& runner, FitObserver& observer) {
-  const FitPlan plan = plan_fit(problem.model(), options);
-  return fit(ParticleProblem(problem, rank_level(plan), options.seed), plan, runner, observer);
+  return fit(problem, plan_fit(problem.model(), options), runner, observer);
 }
 }  // namespace mckean

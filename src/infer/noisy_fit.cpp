@@ -50,13 +50,9 @@ void check_height(Workbench& bench, const search::Found& found, FitResult& out) 
 }
 }  // namespace
 
-FitResult fit_by_search(Workbench& bench, const Engine& engine, const FitPlan& given) {
-  const Model& model = bench.model();
-  const search::SearchOptions& options = given.search;
-  search::Evaluations evaluations(engine, bench.runner, bench.observer, given.seed);
-  const search::Found found = search::search(evaluations, model.parameters(), options);
+FitResult result_of(Workbench& bench, const search::Evaluations& evaluations, const search::Found& found,
+                    const search::SearchOptions& options) {
   tell(bench, found);
-
   FitResult out;
   out.estimator = "search";
   out.converged = found.converged;
@@ -70,7 +66,7 @@ FitResult fit_by_search(Workbench& bench, const Engine& engine, const FitPlan& g
   out.scheme = found.effort.scheme, out.ahead = found.effort.ahead;
   out.lowest = options.levels.first, out.highest = found.effort.level;
   out.particles = found.effort.particles,
-  out.law_particles = engine.law_kind() == Engine::LawKind::none ? 0 : found.effort.law_particles;
+  out.law_particles = evaluations.engine().law_kind() == Engine::LawKind::none ? 0 : found.effort.law_particles;
   bench.particle_steps += static_cast<std::uint64_t>(evaluations.work());
   if (out.stopped)
     out.loglik = LikelihoodSummary{found.loglik, std::nullopt};

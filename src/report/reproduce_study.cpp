@@ -152,7 +152,7 @@ class Study {
       InlineRunner runner(stop);
       FitObserver nobody;
       try {
-        const FitResult r = fit(problem_, stratified_plan(job), runner, nobody);
+        const FitResult r = fit(problem_.problem(), stratified_plan(job), runner, nobody);
         return {r.particle_steps, r.highest, 0, r.value};
       } catch (const NumericalError&) {  // one of hundreds: it is left out, and counted
         return {};

@@ -10,8 +10,8 @@
 
 namespace mckean {
 
-// Whoever keeps a run. Called only by the thread that asked for the batch, under MPI only on rank 0, except for
-// stop_requested. The default keeps nothing.
+// Whoever keeps a run. Called only by the thread that asked for the batch; recall, keep and waiting under MPI only on
+// rank 0. The default keeps nothing.
 class Keeper {
  public:
   virtual ~Keeper() = default;
@@ -19,6 +19,9 @@ class Keeper {
   virtual void keep(const Task&, const std::vector<double>& /*value*/, double /*seconds*/) {}
   virtual void waiting() {}  // several times a second while tasks run
   virtual bool stop_requested() { return false; }
+  virtual bool out_of_time() { return false; }       // as of a TaskRunner
+  virtual void completed() {}                        // a batch is
+  virtual void failed(const std::exception_ptr&) {}  // or this comes out of it
 };
 
 // What a message says of where a task stands: its group and number.

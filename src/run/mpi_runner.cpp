@@ -162,19 +162,25 @@ void MpiRunner::follow(std::span<const Task> tasks, const TaskFunction& function
 
 std::vector<std::vector<double>> MpiRunner::run(std::span<const Task> tasks, const TaskFunction& function) {
   ++batch_;
-  if (!world_.first()) follow(tasks, function);
-  const std::string all = world_.from_first([&] {
-    TaskFailure failure;
-    std::string bytes;
-    try {
-      bytes = lead(tasks, function);
-    } catch (...) {
-      failure = describe(std::current_exception(), "");
-    }
-    for (int r = 1; r < world_.size(); ++r) world_.send(r, wire::pack({What::end, batch_}));
-    if (failure.kind != TaskFailure::Kind::none) raise(failure);
-    return bytes;
-  });
-  return wire::unpack_all(all, tasks.size());
+  try {
+    if (!world_.first()) follow(tasks, function);
+    const std::string all = world_.from_first([&] {
+      TaskFailure failure;
+      std::string bytes;
+      try {
+        bytes = lead(tasks, function);
+      } catch (...) {
+        failure = describe(std::current_exception(), "");
+      }
+      for (int r = 1; r < world_.size(); ++r) world_.send(r, wire::pack({What::end, batch_}));
+      if (failure.kind != TaskFailure::Kind::none) raise(failure);
+      return bytes;
+    });
+    keeper_.completed();
+    return wire::unpack_all(all, tasks.size());
+  } catch (...) {
+    keeper_.failed(std::current_exception());
+    throw;
+  }
 }
 }  // namespace mckean

@@ -17,6 +17,7 @@ class MpiRunner : public TaskRunner {
   MpiRunner(World& world, std::size_t threads, Keeper& keeper) : world_(world), threads_(threads), keeper_(keeper) {}
 
   std::vector<std::vector<double>> run(std::span<const Task>, const TaskFunction&) override;
+  bool out_of_time() override { return keeper_.out_of_time(); }
 
  private:
   struct Lead;  // what rank 0 knows during a batch

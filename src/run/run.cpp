@@ -63,7 +63,7 @@ Run::~Run() {
 }
 
 const RunInput& Run::input() const { return parts_->input; }
-TaskRunner& Run::runner() { return *parts_; }
+TaskRunner& Run::runner() { return parts_->runner(); }
 FitObserver& Run::observer() { return *parts_; }
 std::string Run::stopped_text(bool with_estimate) const { return parts_->stopped_text(with_estimate); }
 double Run::seconds() const { return parts_->seconds(); }

@@ -1,5 +1,5 @@
-// What a run is made of, and how its parts serve each other: the runner asks the store, the store is told by the
-// runner, the line of progress by both.
+// What a run is made of, and how its parts serve each other: the runner asks for what the store has and tells what is
+// to be kept in it, and both tell the line of progress.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,15 +18,15 @@
 namespace mckean {
 
 // Lock, store and line are there on rank 0 only.
-class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
+class Run::Parts : public Keeper, public FitObserver {
  public:
   using Json = nlohmann::ordered_json;
 
   Parts(World& w, const RunOptions& o) : world_(w), options_(o) {
     if (w.size() > 1)
-      inner_ = std::make_unique<MpiRunner>(w, o.threads, *this);
+      runner_ = std::make_unique<MpiRunner>(w, o.threads, *this);
     else
-      inner_ = std::make_unique<ThreadRunner>(o.threads, *this);
+      runner_ = std::make_unique<ThreadRunner>(o.threads, *this);
   }
 
   void lock(const std::filesystem::path& folder) {
@@ -64,24 +64,18 @@ class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
     if (Clock::now() - saved_ > kSavePause) save();
   }
   bool stop_requested() override { return options_.interrupted && options_.interrupted(); }
-
-  // TaskRunner
-  std::vector<std::vector<double>> run(std::span<const Task> tasks, const TaskFunction& function) override {
+  void completed() override {
+    if (state_ == "failed") set_state("running");  // the fit can do without a batch that failed before
+  }
+  void failed(const std::exception_ptr& why) override {
+    const TaskFailure failure = describe(why, "");
     try {
-      auto results = inner_->run(tasks, function);
-      if (state_ == "failed") set_state("running");  // the fit can do without that batch
-      return results;
-    } catch (...) {
-      const TaskFailure failure = describe(std::current_exception(), "");
-      try {
-        save();
-        set_state(failure.kind == TaskFailure::Kind::stopped ? "stopped" : "failed");
-        if (store_) store_->log(failure.kind == TaskFailure::Kind::stopped ? "stopped" : "failed: " + failure.message);
-      } catch (const RunError&) {  // a store that cannot be written; the first failure is the one to tell
-      }
-      if (line_) line_->clear();
-      throw;
+      save();
+      set_state(failure.kind == TaskFailure::Kind::stopped ? "stopped" : "failed");
+      if (store_) store_->log(failure.kind == TaskFailure::Kind::stopped ? "stopped" : "failed: " + failure.message);
+    } catch (const RunError&) {  // a store that cannot be written; the first failure is the one to tell
     }
+    if (line_) line_->clear();
   }
   // The answer is remembered: a run that ended for want of time ends at the same place when it is looked at again.
   bool out_of_time() override {
@@ -160,6 +154,7 @@ class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
   }
 
   RunInput input;
+  TaskRunner& runner() { return *runner_; }
   const std::optional<Progress>& last_progress() const { return progress_; }
   const std::filesystem::path& folder() const { return folder_; }
 
@@ -190,7 +185,7 @@ class Run::Parts : public Keeper, public TaskRunner, public FitObserver {
   std::optional<FolderLock> lock_;
   std::unique_ptr<Store> store_;
   std::optional<ProgressLine> line_;
-  std::unique_ptr<TaskRunner> inner_;
+  std::unique_ptr<TaskRunner> runner_;
   std::optional<Progress> progress_;
   std::string state_;
   std::vector<std::string> names_;  // of the parameters

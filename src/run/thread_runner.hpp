@@ -15,6 +15,7 @@ class ThreadRunner : public TaskRunner {
   ThreadRunner& operator=(const ThreadRunner&) = delete;
 
   std::vector<std::vector<double>> run(std::span<const Task>, const TaskFunction&) override;
+  bool out_of_time() override { return keeper_.out_of_time(); }
 
  private:
   Keeper nothing_;

@@ -187,7 +187,7 @@ void expect_exact_maximum(const Setting& setting) {
 // As the command does it: steps n^-0.7 times the inverse of the complete-data information that each fit finds.
 void expect_exact_maximum_by_fit(const Setting& setting) {
   Ready ready = prepare(setting);
-  const ParticleProblem problem({ready.model, ready.data}, kHighest, 1);
+  const Problem problem(ready.model, ready.data);
   ThreadRunner runner(all_cores());
   FitObserver nobody;
   const auto fitted = [&](Kind kind, std::uint64_t seed, std::size_t count) {

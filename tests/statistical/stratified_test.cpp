@@ -28,7 +28,6 @@ constexpr struct {
 } kSix{6, 0.2994, 24.10};
 
 FitResult fitted(const Model& model, const Data& data, std::uint64_t seed, std::vector<double> start) {
-  const ParticleProblem problem({model, data}, 3, seed);
   FitPlan options;
   options.estimator = Estimator::stratified;
   options.pilot.chain.start = std::move(start);
@@ -36,7 +35,7 @@ FitResult fitted(const Model& model, const Data& data, std::uint64_t seed, std::
   options.seed = seed;
   ThreadRunner runner(all_cores());
   FitObserver nobody;
-  return fit(problem, options, runner, nobody);
+  return fit({model, data}, options, runner, nobody);
 }
 
 // exact(level): the maximum at a level.

@@ -44,7 +44,7 @@ TEST(DiffusionLikelihood, LawsGrowWhereTheyMatter) {
   EXPECT_NEAR(found.average.summary.value, -50, 0.4);
   Synthetic none = with_errors(0, 20000);
   none.kind = Engine::LawKind::none;
-  EXPECT_EQ(likelihood(none).effort.law_particles, 4096u);  // it is not read
+  EXPECT_EQ(likelihood(none).effort.law_particles, 1024u);  // it is not read
 }
 
 TEST(DiffusionLikelihood, LevelsWithoutALikelihoodArePassedOver) {

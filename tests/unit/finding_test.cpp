@@ -13,12 +13,13 @@ using Code = Finding::Code;
 // With everything that any wording asks for.
 Finding with_all_data(Code code) {
   Finding f{code, {{"values", 1}, {"parameters", 2}}};
-  for (const char* number : {"shift",    "error",   "left",   "level",   "share", "sd",          "particles", "count",
-                             "p",        "percent", "search", "filters", "bound", "loglik",      "best",      "value",
-                             "relative", "start",   "t",      "mean",    "ratio", "correlation", "lower",     "upper"})
+  for (const char* number :
+       {"shift",   "error",  "left",    "level",       "share",  "sd",    "particles", "count",    "p",
+        "percent", "search", "filters", "bound",       "loglik", "best",  "value",     "relative", "start",
+        "t",       "mean",   "ratio",   "correlation", "lower",  "upper", "apart"})
     f.data.emplace_back(number, 1.5);
-  for (const char* text :
-       {"parameter", "problem", "place", "what", "wanted", "observation", "side", "direction", "where", "column"})
+  for (const char* text : {"parameter", "problem", "place", "what", "wanted", "observation", "side", "direction",
+                           "where", "column", "component"})
     f.data.emplace_back(text, "words");
   return f;
 }

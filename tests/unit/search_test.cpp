@@ -593,6 +593,30 @@ TEST(Explore, ObservationsSoonHaveTheirWeightWhereTheWayIsClear) {
   EXPECT_LT(tempered, 120);
 }
 
+// Looking ahead is for the far start alone, whose plain particles are all noise.
+TEST(Explore, LooksAheadOnlyWhileThatPays) {
+  Synthetic s = parabola(2);
+  s.unknowns[0].start = 3;
+  const auto whole = s.value;
+  s.louder = [whole](std::span<const double> t) { return 1 + std::pow((*whole(t, {}) + 100) / 10, 2); };
+  s.of_ahead = 0.05;
+  std::size_t ahead = 0, all = 0;
+  s.value = [&, whole](std::span<const double> t, const Effort& e) {
+    ++all;
+    if (e.ahead) ++ahead;
+    return whole(t, e);
+  };
+  FitObserver observer;
+  const Box box(s.unknowns);
+  Evaluations evaluations(s, s.runner, observer, 1);
+  const Explored found = explore(
+      evaluations, box, {.name = "start", .start = Eigen::Vector2d(1, 1), .effort = {.level = 1, .particles = 256}});
+  EXPECT_LT((found.mean - box.from(std::vector<double>{1, 1})).norm(), 0.3);
+  EXPECT_FALSE(found.effort.ahead);
+  EXPECT_GT(ahead, 0);
+  EXPECT_LT(ahead, all / 2);
+}
+
 TEST(Explore, EndsWhereItComesToAKnownPlace) {
   Synthetic s = parabola(2);
   FitObserver observer;

@@ -47,18 +47,12 @@ void FilterLevel::place_reference(std::size_t point) {
   for (std::size_t c = 0; c < x().count(); ++c) x_[now_][c][particles() - 1] = (*reference_)[c][point];
 }
 
-LawStatus FilterLevel::step(std::size_t k, NoiseSource& noise) {
-  const LawStatus status = proposal_->propose(k, x_[now_], x_[1 - now_], noise);
-  if (status != LawStatus::good) return status;
-  now_ = 1 - now_;
-  if (proposal_->weighs()) {
-    if (reference_) {
-      place_reference(k + 1);
-      proposal_->displaced(k, x_[1 - now_], x_[now_], particles() - 1);
-    }
-    proposal_->weigh(k, x_[1 - now_], x_[now_], carried_.data());
+void FilterLevel::weigh_step(std::size_t k) {
+  if (reference_) {
+    place_reference(k + 1);
+    proposal_->displaced(k, x_[1 - now_], x_[now_], particles() - 1);
   }
-  return status;
+  proposal_->weigh(k, x_[1 - now_], x_[now_], carried_.data());
 }
 
 void FilterLevel::arrive(std::size_t point) {

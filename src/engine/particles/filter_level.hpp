@@ -41,7 +41,14 @@ class FilterLevel {
 
   // At the start; with a reference, the last particle follows it.
   void begin(std::size_t series, const Stream& start, const Path* reference = nullptr);
-  LawStatus step(std::size_t k, NoiseSource&);  // grid step k of all particles: good, or window_left
+  // Grid step k of all particles: good, or window_left.
+  LawStatus step(std::size_t k, NoiseSource& noise) {
+    const LawStatus status = proposal_->propose(k, x_[now_], x_[1 - now_], noise);
+    if (status != LawStatus::good) return status;
+    now_ = 1 - now_;
+    if (proposal_->weighs()) weigh_step(k);
+    return status;
+  }
   // Checks, and places the reference. Throws Explosion where a particle is not finite.
   void arrive(std::size_t point);
 
@@ -59,6 +66,7 @@ class FilterLevel {
 
  private:
   void place_reference(std::size_t point);
+  void weigh_step(std::size_t k);  // that was just taken
 
   const System& system_;
   const Schedule& schedule_;

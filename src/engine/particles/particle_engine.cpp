@@ -74,97 +74,111 @@ Result<std::shared_ptr<const Law>> ParticleEngine::law(std::span<const double> t
   }
 }
 
+namespace {
+
+// The bootstrap filter given a law.
+class LikelihoodFilter {
+ public:
+  LikelihoodFilter(const ParticleProblem& problem, const Prediction& prediction, NormalPrecision precision,
+                   const Schedule& schedule, Draw draw, const Request& request)
+      : model_(problem.model()),
+        schedule_(schedule),
+        draw_(draw),
+        request_(request),
+        options_(options(precision, request)),
+        level_(problem.system(), problem.observation(), schedule, options_, kernels()),
+        prediction_(prediction, kernels()),
+        ancestors_(request.effort.particles) {}
+
+  // None: a particle left a window of the law.
+  std::optional<Evaluation> run(const LawPath& law, std::span<const double> theta) {
+    const std::size_t particles = level_.particles();
+    level_.set_law(law, theta);
+    prediction_.set_parameters(theta);
+    result_ = {};
+    std::uint64_t steps = law.dynamics->reads_law() ? schedule_.grid.steps() * request_.effort.law_particles : 0;
+    std::vector<std::size_t> points;
+    for (std::size_t i = 0; i < schedule_.visits.size(); ++i) {
+      const auto& visits = schedule_.visits[i];
+      points.clear();
+      for (const Schedule::Visit& v : visits) points.push_back(v.point);
+      level_.begin(i, stream(Purpose::filter_start));
+      FreshNoise noise(
+          {kernels(), options_.precision, stream(Purpose::filter), i * schedule_.grid.steps(), law.dynamics->sources},
+          particles);
+      DrivenLevel driven{level_, noise};
+      const auto at_stop = [&](std::size_t v) { visit(i, visits[v], v + 1 == visits.size()); };
+      if (run_filter({&driven, 1}, points, at_stop) != LawStatus::good) return std::nullopt;
+      steps += particles * points.back();
+    }
+    result_.work = static_cast<double>(steps);
+    return std::move(result_);
+  }
+
+ private:
+  static FilterOptions options(NormalPrecision precision, const Request& request) {
+    FilterOptions out{request.effort.particles, precision};
+    if (request.effort.ahead) out.ahead = {request.effort.widening, request.effort.temper};
+    return out;
+  }
+
+  Stream stream(Purpose purpose) const { return Stream(draw_.seed, draw_.index, 0, purpose); }
+
+  // log of the mean weight at a row of a series, and systematic resampling; nothing where nothing is observed.
+  void visit(std::size_t series, const Schedule::Visit& visit, bool last) {
+    if (request_.stop.stop_requested()) throw Stopped{};
+    const auto values = schedule_.values(series, visit);
+    level_.arrive(visit.point);
+    if (request_.predictions)
+      prediction_.errors(schedule_.grid.time[visit.point], values, {level_.x(), level_.particles()},
+                         result_.prediction_errors);
+    const auto log_w = level_.weigh(visit.point, values, request_.effort.temper);
+    if (log_w.empty()) return level_.keep_weights(visit.point);
+    const auto best = static_cast<std::size_t>(std::ranges::max_element(log_w) - log_w.begin());
+    const WeightSum sum = level_.normalise(visit.point, last);
+    if (degenerate(sum) && !(request_.accepts_implausible && std::isfinite(sum.largest)))
+      result_.warnings.push_back(describe({model_, level_.theta(), level_.x(), level_.particles(), values, best, sum},
+                                          schedule_.where(series, visit)));
+    const double u =
+        uniform(stream(Purpose::resample), static_cast<std::uint32_t>(series), static_cast<std::uint32_t>(visit.row));
+    systematic_resample(level_.weights(), sum.sum, u, ancestors_);
+    level_.resample(ancestors_);
+    result_.loglik += sum.largest + std::log(sum.sum / static_cast<double>(level_.particles()));
+  }
+
+  const Model& model_;
+  const Schedule& schedule_;
+  Draw draw_;
+  const Request& request_;
+  FilterOptions options_;
+  FilterLevel level_;
+  PredictionFrame prediction_;
+  std::vector<std::uint32_t> ancestors_;
+  Evaluation result_;
+};
+}  // namespace
+
 Outcome ParticleEngine::evaluate(const Law& law, [[maybe_unused]] Order order, Draw d, const Request& r) const {
   assert(order == Order::value);
   if (const auto refused = refuses_ahead(problem_.model()); r.effort.ahead && refused)
     return Failure{Failure::Code::undefined, *refused};
   const auto& drawn = dynamic_cast<const ParticleLaw&>(law);
   try {
-    auto out = filter(drawn.path, drawn.schedule, law.theta(), d, r);
-    for (double margin = 2; !out; margin *= 2)
-      out = filter(draw(law.theta(), drawn.schedule, drawn.draw, r, margin), drawn.schedule, law.theta(), d, r);
-    if (std::isfinite(out->loglik)) return *std::move(out);
-    return Failure{Failure::Code::undefined, "the log-likelihood is not finite"};
+    LikelihoodFilter filter(problem_, prediction_, precision_, drawn.schedule, d, r);
+    LawPath wider;
+    const LawPath* path = &drawn.path;
+    for (double margin = 2;; margin *= 2) {
+      if (auto out = filter.run(*path, law.theta())) {
+        if (std::isfinite(out->loglik)) return *std::move(out);
+        return Failure{Failure::Code::undefined, "the log-likelihood is not finite"};
+      }
+      wider = draw(law.theta(), drawn.schedule, drawn.draw, r, margin);
+      path = &wider;
+    }
   } catch (const Explosion& e) {
     return Failure{Failure::Code::too_coarse, e.what()};
   } catch (const NumericalError& e) {
     return Failure{Failure::Code::undefined, e.what()};
   }
-}
-
-namespace {
-
-// The bootstrap filter: what is done with its weights.
-class LikelihoodFilter {
- public:
-  LikelihoodFilter(FilterLevel& level, const Model& model, PredictionFrame& prediction, const Request& request,
-                   const Stream& resampling)
-      : level_(level),
-        model_(model),
-        prediction_(prediction),
-        request_(request),
-        resampling_(resampling),
-        ancestors_(level.particles()) {}
-
-  // log of the mean weight at a row of a series, and systematic resampling; nothing where nothing is observed.
-  void visit(std::size_t series, const Schedule::Visit& visit, bool last) {
-    if (request_.stop.stop_requested()) throw Stopped{};
-    const Schedule& schedule = level_.schedule();
-    const auto values = schedule.values(series, visit);
-    level_.arrive(visit.point);
-    if (request_.predictions)
-      prediction_.errors(schedule.grid.time[visit.point], values, {level_.x(), level_.particles()},
-                         result.prediction_errors);
-    const auto log_w = level_.weigh(visit.point, values, request_.effort.temper);
-    if (log_w.empty()) return level_.keep_weights(visit.point);
-    const auto best = static_cast<std::size_t>(std::ranges::max_element(log_w) - log_w.begin());
-    const WeightSum sum = level_.normalise(visit.point, last);
-    if (degenerate(sum) && !(request_.accepts_implausible && std::isfinite(sum.largest)))
-      result.warnings.push_back(describe({model_, level_.theta(), level_.x(), level_.particles(), values, best, sum},
-                                         schedule.where(series, visit)));
-    const double u = uniform(resampling_, static_cast<std::uint32_t>(series), static_cast<std::uint32_t>(visit.row));
-    systematic_resample(level_.weights(), sum.sum, u, ancestors_);
-    level_.resample(ancestors_);
-    result.loglik += sum.largest + std::log(sum.sum / static_cast<double>(level_.particles()));
-  }
-
-  Evaluation result;
-
- private:
-  FilterLevel& level_;
-  const Model& model_;
-  PredictionFrame& prediction_;
-  const Request& request_;
-  Stream resampling_;
-  std::vector<std::uint32_t> ancestors_;
-};
-}  // namespace
-
-std::optional<Evaluation> ParticleEngine::filter(const LawPath& law, const Schedule& when,
-                                                 std::span<const double> theta, Draw d, const Request& r) const {
-  const auto stream = [&](Purpose purpose) { return Stream(d.seed, d.index, 0, purpose); };
-  FilterOptions options{r.effort.particles, precision_};
-  if (r.effort.ahead) options.ahead = {r.effort.widening, r.effort.temper};
-  FilterLevel level(problem_.system(), problem_.observation(), when, options, kernels());
-  level.set_law(law, theta);
-  PredictionFrame prediction(prediction_, kernels());
-  prediction.set_parameters(theta);
-  LikelihoodFilter likelihood(level, problem_.model(), prediction, r, stream(Purpose::resample));
-  std::uint64_t steps = law.dynamics->reads_law() ? when.grid.steps() * r.effort.law_particles : 0;
-  std::vector<std::size_t> points;
-  for (std::size_t i = 0; i < when.visits.size(); ++i) {
-    const auto& visits = when.visits[i];
-    points.clear();
-    for (const Schedule::Visit& v : visits) points.push_back(v.point);
-    level.begin(i, stream(Purpose::filter_start));
-    FreshNoise noise({kernels(), precision_, stream(Purpose::filter), i * when.grid.steps(), law.dynamics->sources},
-                     r.effort.particles);
-    DrivenLevel driven{level, noise};
-    const auto at_stop = [&](std::size_t v) { likelihood.visit(i, visits[v], v + 1 == visits.size()); };
-    if (run_filter({&driven, 1}, points, at_stop) != LawStatus::good) return std::nullopt;
-    steps += r.effort.particles * points.back();
-  }
-  likelihood.result.work = static_cast<double>(steps);
-  return std::move(likelihood.result);
 }
 }  // namespace mckean

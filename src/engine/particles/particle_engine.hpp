@@ -26,10 +26,6 @@ class ParticleEngine : public Engine {
 
  private:
   LawPath draw(std::span<const double> theta, const Schedule&, Draw, const Request&, double margin) const;
-  // None: a particle left a window of the law.
-  std::optional<Evaluation> filter(const LawPath&, const Schedule&, std::span<const double> theta, Draw,
-                                   const Request&) const;
-
   ParticleProblem problem_;
   NormalPrecision precision_;
   Prediction prediction_;

@@ -136,7 +136,17 @@ class Exploration {
   void measure() {
     const Moments at = draws("noise", population_.mean());
     if (at.found > 1) noise_ = std::sqrt((noise_ * noise_ + at.variance) / 2);
+    if (effort_.ahead) look_no_further();
     if (effort_.temper < 1 && noise_ < kLoud / 3) louder(kRoom);
+  }
+
+  // What the start needed is dear, and not worth it where plain particles are quiet as well.
+  void look_no_further() {
+    effort_.ahead = false;
+    const Moments plain = draws("plain", population_.mean());
+    const double noise = std::sqrt(plain.variance);
+    effort_.ahead = plain.found < kDraws || noise > kAudible;
+    if (!effort_.ahead) noise_ = noise;
   }
 
   // Gives the observations more weight, and the population room to follow; false where they have it all.

@@ -46,6 +46,8 @@ class Search {
 
   Found run() {
     try {
+      while (const auto from = starts_.next()) starts_.take(explore(evaluate_, box_, *from));
+      starts_.choose();
       find();
     } catch (const Stopped&) {
       if (!best()) throw;
@@ -75,7 +77,6 @@ class Search {
   }
 
   void find() {
-    starts_.run();
     rounds_ = rounds_at("search", starts_.candidates()[0].explored);
     const bool settled = rounds_->settle();
     remember(*rounds_);

@@ -35,18 +35,13 @@ Effort Starts::effort_at(std::size_t particles, int level) const {
           .widening = proposal_.widening};
 }
 
-void Starts::run() {
-  level_ = options_.levels.first;
-  std::size_t tried = 0;
-  const auto disagree = [&] {
-    return candidates_.size() < 2 || candidates_[0].loglik - candidates_[1].loglik > kComparable;
-  };
-  while (tried < options_.starts || (options_.starts > 1 && tried < kMostStarts && disagree())) {
-    explore_from(tried++);
-    compare(tried);
-  }
+bool Starts::disagree() const {
+  return candidates_.size() < 2 || candidates_[0].loglik - candidates_[1].loglik > kComparable;
+}
+
+void Starts::choose() {
   if (candidates_.empty())
-    throw NumericalError(fmt::format("no likelihood near any of {} starts: {}", tried, problem_));
+    throw NumericalError(fmt::format("no likelihood near any of {} starts: {}", tried_, problem_));
   choose_level();
   proposal_ = with_best_proposal(evaluate_, "proposal", box_.theta(candidates_[0].explored.mean), effort(kExploring));
 }
@@ -67,32 +62,38 @@ VectorXd Starts::start(std::size_t k) const {
   return box_.inside(z);
 }
 
-void Starts::explore_from(std::size_t k) {
+std::optional<ExploreOptions> Starts::next() {
+  if (tried_ >= options_.starts && (options_.starts == 1 || tried_ >= kMostStarts || !disagree())) return {};
   std::vector<Explored> known;
   for (const Candidate& c : candidates_) known.push_back(c.explored);
-  const ExploreOptions options{.name = fmt::format("start {}", k + 1),
-                               .start = start(k),
-                               .effort = effort_at(kExploring, options_.levels.first),
-                               .highest_level = options_.levels.second,
-                               .most_cost = std::min(options_.most_cost / 4, kMostTimes * cheapest_),
-                               .most_generations = 25 + 10 * static_cast<int>(box_.size()),
-                               .known = std::move(known)};
+  ExploreOptions options{.name = fmt::format("start {}", tried_ + 1),
+                         .start = start(tried_),
+                         .effort = effort_at(kExploring, options_.levels.first),
+                         .highest_level = options_.levels.second,
+                         .most_cost = std::min(options_.most_cost / 4, kMostTimes * cheapest_),
+                         .most_generations = 25 + 10 * static_cast<int>(box_.size()),
+                         .known = std::move(known)};
   evaluate_.say(fmt::format("{}: {}", options.name, to_text(parameters_, box_.theta(options.start))));
-  const double before = evaluate_.cost();
-  Explored explored = explore(evaluate_, box_, options);
+  cost_before_ = evaluate_.cost();
+  ++tried_;
+  return options;
+}
+
+void Starts::take(Explored explored) {
   if (!explored.found) {
     problem_ = explored.problem;
-    return;
+    return compare();
   }
-  evaluate_.say(fmt::format("{} led to {}, log-likelihood {:.6g} at level {}", options.name,
+  evaluate_.say(fmt::format("start {} led to {}, log-likelihood {:.6g} at level {}", tried_,
                             to_text(parameters_, box_.theta(explored.mean)), explored.loglik, explored.effort.level));
   if (!best_ || explored.loglik > best_->loglik) best_ = LocalMaximum{box_.theta(explored.mean), explored.loglik};
-  cheapest_ = std::min(cheapest_, evaluate_.cost() - before);
+  cheapest_ = std::min(cheapest_, evaluate_.cost() - cost_before_);
   candidates_.push_back({std::move(explored), 0, 0});
+  compare();
 }
 
 // By the level and the proposal of the best one: others that need finer steps are too far away to matter.
-void Starts::compare(std::size_t tried) {
+void Starts::compare() {
   if (candidates_.empty()) return;
   const Candidate& best =
       *std::ranges::max_element(candidates_, {}, [](const Candidate& c) { return c.explored.loglik; });
@@ -100,7 +101,7 @@ void Starts::compare(std::size_t tried) {
   proposal_ = best.explored.effort;
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
     Candidate& c = candidates_[i];
-    const Moments m = moments(evaluate_(fmt::format("comparison {} {}", tried, i),
+    const Moments m = moments(evaluate_(fmt::format("comparison {} {}", tried_, i),
                                         {box_.theta(c.explored.mean), effort(kComparing)}, kDraws));
     c.loglik = m.found > 0 ? m.mean : -std::numeric_limits<double>::infinity();
     c.error = std::sqrt(m.variance / kDraws);

@@ -18,11 +18,14 @@ class Starts {
   };
 
   Starts(Evaluations& evaluate, const Box& box, std::span<const Parameter> parameters, const SearchOptions& options)
-      : evaluate_(evaluate), box_(box), parameters_(parameters), options_(options) {}
+      : evaluate_(evaluate), box_(box), parameters_(parameters), options_(options), level_(options.levels.first) {}
 
-  // As many starts as wanted, more where they do not agree; then finer steps, as long as they change the likelihood of
-  // the best point much. Throws NumericalError where no start has a likelihood, Stopped and OutOfTime.
-  void run();
+  // The exploration to begin next: as many as wanted, and more where they do not agree.
+  std::optional<ExploreOptions> next();
+  void take(Explored);  // what came of it
+  // Once there are no more: finer steps, as long as they change the likelihood of the best point much. Throws
+  // NumericalError where no start has a likelihood. All of these throw Stopped and OutOfTime.
+  void choose();
 
   const std::vector<Candidate>& candidates() const { return candidates_; }  // the best first
   // By the level and the proposal that were chosen.
@@ -31,8 +34,8 @@ class Starts {
 
  private:
   Eigen::VectorXd start(std::size_t k) const;
-  void explore_from(std::size_t k);
-  void compare(std::size_t tried);
+  bool disagree() const;
+  void compare();
   void choose_level();
   Effort effort_at(std::size_t particles, int level) const;
   void explore_again();
@@ -42,6 +45,8 @@ class Starts {
   std::span<const Parameter> parameters_;
   const SearchOptions& options_;
   std::vector<Candidate> candidates_;
+  std::size_t tried_ = 0;
+  double cost_before_ = 0;  // the exploration that was begun last
   int level_ = 0;
   Effort proposal_;  // of which only how particles look ahead is read
   std::optional<LocalMaximum> best_;
