@@ -21,8 +21,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kSettlingLevel = 2;
 
-const char* method_name(Method m) {
-  return m == Method::exact ? "exact" : m == Method::chebyshev ? "chebyshev" : "pairwise";
+const char* method_name(Method m, const Dynamics& dynamics) {
+  if (m == Method::pairwise) return dynamics.cells ? "cells" : "pairwise";
+  return m == Method::exact ? "exact" : "chebyshev";
 }
 
 Json number_or_null(double v) { return std::isfinite(v) ? Json(v) : Json(nullptr); }
@@ -96,12 +97,12 @@ std::string shortened(const std::string& text, std::size_t most = 100) {
 void describe_interactions(const Model& model, const Dynamics& dynamics, Report& r) {
   r.json["interactions"] = Json::array();
   const MeanField& field = dynamics.field;
-  const auto cost = [](Method m) {
-    return m == Method::pairwise ? "N a particle and step" : "O(1) a particle and step";
+  const auto cost = [&](Method m) {
+    return m == Method::pairwise && !dynamics.cells ? "N a particle and step" : "O(1) a particle and step";
   };
   for (std::size_t i = 0; i < model.interactions().size(); ++i)
     r.json["interactions"].push_back({{"name", model.interactions()[i].name},
-                                      {"method", method_name(field.methods[i])},
+                                      {"method", method_name(field.methods[i], dynamics)},
                                       {"rank", field.ranks[i]},
                                       {"cost", cost(field.methods[i])}});
   std::size_t first = 0;  // channel of each interaction as it is written; a vector has one for each component
@@ -112,7 +113,7 @@ void describe_interactions(const Model& model, const Dynamics& dynamics, Report&
       ++channels;
     const Method method = field.methods[first];
     r.line("interaction   {}{}: {} -> {}{}, {}", name, channels > 1 ? fmt::format("[1..{}]", channels) : "",
-           to_text(kernel), method_name(method),
+           to_text(kernel), method_name(method, dynamics),
            method == Method::pairwise ? "" : fmt::format(", rank {}", field.ranks[first]), cost(method));
     first += channels;
   }
@@ -231,7 +232,7 @@ void check_model(const Arguments& o) {
   const std::vector<double> theta = model.start_values();
   const Grid grid(trial_times(data ? &*data : nullptr), 4);
   const LawNoise noise{{o.seed, 0, 0, Purpose::law_start}, {o.seed, 0, 0, Purpose::law}};
-  LawOptions options{.particles = 256};
+  LawOptions options{.particles = 256, .cells = CellChoice::always};
   options.first_rank = find_rank(system, grid, theta, noise, options);
   const auto dynamics = system.dynamics(Scheme::euler, system.ranks()[options.first_rank], false);
 
@@ -246,6 +247,7 @@ void check_model(const Arguments& o) {
     describe_law(system, *data, options.first_rank, o, r);
   }
   options.particles = 64;
+  if (dynamics->cells) options.first_rank = system.ranks().size() - 1;  // tangents of particles are compared
   const double law_error = law_derivative_error(system, grid, theta, noise, options),
                error = expression_derivative_error(model.copy());
   const bool good = law_error < 1e-5 && error < 1e-5;

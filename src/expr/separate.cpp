@@ -20,8 +20,9 @@ using MaybeTerms = std::optional<Terms>;
 
 bool mixed(Expr e) { return e.has(Kind::state) && e.has(Kind::other_state); }
 
-// A function of one unprimed and one primed component, and of nothing that changes with time.
-bool is_plane(Expr e) {
+// A function of at most `width` unprimed and as many primed components, of either at least one, and of nothing that
+// changes with time.
+bool is_atom(Expr e, int width) {
   if (!mixed(e) || e.has(Kind::time)) return false;
   int own = 0, other = 0;
   for (const Expr n : reachable(std::span(&e, 1))) {
@@ -29,7 +30,7 @@ bool is_plane(Expr e) {
     own += n.symbol().kind == Kind::state;
     other += n.symbol().kind == Kind::other_state;
   }
-  return own == 1 && other == 1;
+  return own <= width && other <= width;
 }
 
 bool has_atom(const Terms& t) {
@@ -49,13 +50,13 @@ Terms single(Expr factor, int power) {
 
 class Separation {
  public:
-  Separation(Graph& graph, std::size_t most) : graph_(graph), most_(most) {}
+  Separation(Graph& graph, std::size_t most, int width) : graph_(graph), most_(most), width_(width) {}
 
   MaybeTerms operator()(Expr e) {
     if (const auto at = memo_.find(e.id()); at != memo_.end()) return at->second;
     MaybeTerms t = expand(e);
     if (t && t->size() > 8 * most_) t.reset();
-    if ((!t || has_atom(*t)) && is_plane(e)) t = Terms{{{{}, {}, e.id()}, 1.0}};
+    if ((!t || has_atom(*t)) && is_atom(e, width_)) t = Terms{{{{}, {}, e.id()}, 1.0}};
     memo_.emplace(e.id(), t);
     return t;
   }
@@ -80,7 +81,7 @@ class Separation {
       case Op::mul:
         return product((*this)(e.operand(0)), (*this)(e.operand(1)));
       case Op::div:
-        return product((*this)(e.operand(0)), inverse((*this)(e.operand(1))));
+        return product((*this)(e.operand(0)), reciprocal(e.operand(1)));
       case Op::pow:
         return power(e);
       case Op::exp:
@@ -120,6 +121,13 @@ class Separation {
         if ((out[f] += ca * cb) == 0) out.erase(f);
       }
     return out;
+  }
+
+  // Where the denominator is an atom or has one, its reciprocal is an atom; not so in one dimension.
+  MaybeTerms reciprocal(Expr e) {
+    MaybeTerms t = inverse((*this)(e));
+    if (!t && width_ > 1 && is_atom(e, width_)) t = Terms{{{{}, {}, (1.0 / e).id()}, 1.0}};
+    return t;
   }
 
   static MaybeTerms inverse(const MaybeTerms& t) {
@@ -174,13 +182,14 @@ class Separation {
 
   Graph& graph_;
   std::size_t most_;
+  int width_;
   std::unordered_map<std::uint32_t, MaybeTerms> memo_;
 };
 }  // namespace
 
-std::optional<std::vector<SeparatedTerm>> separate(Expr kernel, std::size_t most) {
+std::optional<std::vector<SeparatedTerm>> separate(Expr kernel, std::size_t most, int width) {
   Graph& g = kernel.graph();
-  Separation separation(g, most);
+  Separation separation(g, most, width);
   for (const Expr e : reachable(std::span(&kernel, 1))) separation(e);  // operands first: no deep recursion
   const MaybeTerms terms = separation(kernel);
   if (!terms) return std::nullopt;

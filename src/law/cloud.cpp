@@ -46,7 +46,8 @@ void pairwise_means(Frame& pair, double t, const LawParticles& others, std::span
   for (double* m : means) mul(m, nullptr, {m, 1}, {share, 0}, {share, 0}, padded);
 }
 
-Cloud::Cloud(const Model& model, const Dynamics& dynamics, std::size_t particles, const Kernels& kernels)
+Cloud::Cloud(const Model& model, const Dynamics& dynamics, std::size_t particles, const Kernels& kernels,
+             CellChoice cell_choice)
     : model_(model),
       dynamics_(dynamics),
       kernels_(kernels),
@@ -54,13 +55,17 @@ Cloud::Cloud(const Model& model, const Dynamics& dynamics, std::size_t particles
       measure_(dynamics.measure, kernels),
       advance_(dynamics.advance, kernels),
       noise_(dynamics.advance_noise, kernels),
+      cell_choice_(cell_choice),
       expander_(dynamics, kernels) {
   const std::size_t columns = dynamics.dimension + dynamics.tangents + dynamics.carried;
   for (Columns& s : state_) s = Columns(columns, particles);
   xi_ = Columns(dynamics.field.pairwise.size() * (1 + parameters()), particles);
   slopes_ = Columns((dynamics.stages - 1) * (dynamics.dimension + dynamics.tangents), particles);
   if (dynamics.stages > 1 && !dynamics.fused) point_ = Columns(dynamics.dimension + dynamics.tangents, particles);
-  if (dynamics.pair) pair_.emplace(*dynamics.pair, kernels);
+  if (dynamics.cells)
+    cells_.emplace(dynamics, kernels);
+  else if (dynamics.pair)
+    pair_.emplace(*dynamics.pair, kernels);
   for (const Program& p : dynamics.stage) stages_.emplace_back(p, kernels);
   moments_.resize(dynamics.moments() * (1 + parameters()));
   inputs_.resize(dynamics.stages * dynamics.inputs());
@@ -75,12 +80,14 @@ void Cloud::set_parameters(std::span<const double> theta) {
   noise_.set_fixed(theta);
   for (Frame& f : stages_) f.set_fixed(theta);
   if (pair_) pair_->set_fixed(theta);
+  if (cells_) cells_->set_parameters(theta);
   expander_.set_parameters(theta);
 }
 
 void Cloud::start(const Stream& stream, NormalPrecision precision) {
   now_ = 0;
   measured_ = false;
+  if (cells_) cells_->restart();
   fill_start(model_, kernels_, precision, stream, 0, particles_, state_[0]);
   for (std::size_t i = 0; i < dynamics_.tangents; ++i)
     std::fill_n(state_[0][dynamics_.dimension + i], state_[0].rows(), 0.0);
@@ -174,8 +181,10 @@ void Cloud::run_stage(std::size_t stage, const StepTime& step) {
 }
 
 LawStatus Cloud::measure_stages(const StepTime& step, const Windows& how) {
-  if (step.flow == 0 || stages_.empty()) return LawStatus::good;
-  if (pair_) pairwise(step.t);
+  if (step.flow == 0) return LawStatus::good;
+  if (cells_)
+    if (const LawStatus status = average_by_cells(step.t); status != LawStatus::good) return status;
+  if (pair_ && !stages_.empty()) pairwise(step.t);
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     run_stage(i, step);
     const double t = step.t + dynamics_.shares[i + 1] * step.flow;
@@ -195,6 +204,21 @@ void Cloud::pairwise(double t) {
     for (std::size_t k = 0; k < means.size(); ++k) means[k] = xi_[k] + first;
     pairwise_means(*pair_, t, {others, particles_}, own, means, n, kernels_);
   });
+}
+
+LawStatus Cloud::average_by_cells(double t) {
+  std::vector<const double*> own;
+  for (std::size_t c = 0; c < dynamics_.dimension + dynamics_.tangents; ++c) own.push_back(state()[c]);
+  if (cell_moments_.use_count() != 1) cell_moments_ = std::make_shared<CellMoments>();  // the last ones were kept
+  const bool first = !cells_->started();
+  if (!cells_->measure(t, own, particles_, *cell_moments_)) return LawStatus::rank_too_low;
+  if (first && cell_choice_ == CellChoice::by_cost) {
+    const double pairs = static_cast<double>(particles_) * static_cast<double>(particles_) * dynamics_.pair->cost();
+    if (pairs < cells_->cost()) return LawStatus::rank_too_low;
+  }
+  std::vector<double*> means;
+  xi_.append_to(means);
+  return cells_->read(*cell_moments_, t, own, means, particles_, true) ? LawStatus::good : LawStatus::rank_too_low;
 }
 
 void Cloud::advance(std::size_t k, const StepTime& step, double next_t, NoiseSource& noise) {

@@ -1,8 +1,10 @@
 // N particles that together stand for a law: Algorithm 1, one step at a time, in moments form.
 #pragma once
 
+#include <memory>
 #include <optional>
 
+#include "law/cells.hpp"
 #include "law/expander.hpp"
 #include "law/increments.hpp"
 #include "problem/grid.hpp"
@@ -30,9 +32,12 @@ struct Windows {
   const double* given = nullptr;
 };
 
+// Whether expansions on cells are refused where summing over pairs costs less.
+enum class CellChoice { by_cost, always };
+
 class Cloud {
  public:
-  Cloud(const Model&, const Dynamics&, std::size_t particles, const Kernels&);
+  Cloud(const Model&, const Dynamics&, std::size_t particles, const Kernels&, CellChoice = CellChoice::by_cost);
 
   void set_parameters(std::span<const double> theta);
   void start(const Stream&, NormalPrecision);
@@ -49,12 +54,15 @@ class Cloud {
   bool finite() const;  // all of them
 
   std::size_t particles() const { return particles_; }
+  // Where the interaction is expanded on cells: what the step from here reads, from measure_stages on.
+  const std::shared_ptr<CellMoments>& cell_moments() const { return cell_moments_; }
   const Columns& state() const { return state_[now_]; }  // x, then S, then carried
 
  private:
   void run_measure(double t, const Columns& at, std::span<double* const> carried);
   void take_sums(const Frame&);
   void pairwise(double t);
+  LawStatus average_by_cells(double t);
   void run_stage(std::size_t stage, const StepTime&);
   LawStatus expand(std::size_t stage, const Columns& at, const Windows&, double t);
   std::optional<std::vector<Range>> windows(std::size_t stage, const Columns& at, const Windows&) const;
@@ -74,6 +82,9 @@ class Cloud {
   Frame measure_, advance_, noise_;
   std::vector<Frame> stages_;
   std::optional<Frame> pair_;
+  std::optional<Cells> cells_;
+  std::shared_ptr<CellMoments> cell_moments_;
+  CellChoice cell_choice_;
   Expander expander_;
   std::vector<double> moments_, inputs_, tangents_, uniforms_;
   std::vector<double> stage_inputs_, stage_tangents_;

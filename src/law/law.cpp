@@ -27,7 +27,12 @@ namespace {
 template <class Draw>
 std::size_t with_enough_rank(LawSetting setting, Draw&& draw) {
   const auto& ranks = setting.system.ranks();
-  for (std::size_t r = setting.options.first_rank;; ++r) {
+  const LawOptions& options = setting.options;
+  std::size_t r = options.first_rank;
+  // Differences are taken of particles; and a law on cells is drawn again only for one that they do not serve.
+  if (ranks.front() == 1 && (options.derivative == Derivative::finite_difference || options.margin > 1))
+    r = ranks.size() - 1;
+  for (;; ++r) {
     assert(r < ranks.size());
     setting.rank = ranks[r];
     if (draw(setting) == LawStatus::good) return r;

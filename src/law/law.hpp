@@ -21,6 +21,7 @@ struct LawOptions {
   NormalPrecision precision = NormalPrecision::single;
   double margin = 1;           // how far windows of expansions reach beyond the particles, in half-ranges
   std::size_t first_rank = 0;  // index into System::ranks() to begin with
+  CellChoice cells = CellChoice::by_cost;
 };
 
 // Where a law is drawn.
@@ -41,8 +42,10 @@ struct LawPath {
   Columns inputs;    // MeanField::inputs, one column each, a row for each point
   Columns tangents;  // their derivatives, parameter by parameter
   // Where an interaction is pairwise, the particles themselves, point by point: the columns x, then S.
+  // Or, where it is expanded on cells, what they hold at every point from which a step flows.
   std::vector<double> positions;
   std::size_t position_columns = 0;
+  std::vector<std::shared_ptr<const CellMoments>> cells;
 
   void append_inputs(std::size_t point, std::vector<double>& to) const;
   std::size_t stride() const { return (particles + kLanes - 1) / kLanes * kLanes; }  // whole vectors
@@ -60,7 +63,7 @@ struct Explosion : NumericalError {
 // Explosion, which names time, level and parameters.
 [[noreturn]] void report_overflow(const Model&, std::span<const double> theta, int level, double time, const char* who);
 
-// Cost: O(N) a step in moments form, O(N²) where an interaction is pairwise.
+// Cost: O(N) a step in moments form and on cells, O(N²) where an interaction is pairwise.
 LawPath draw_law(const System&, const Grid&, std::span<const double> theta, const LawNoise&, const LawOptions&,
                  const Kernels& = kernels());
 

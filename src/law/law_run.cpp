@@ -8,7 +8,7 @@ LawRun::LawRun(const LawSetting& setting, const Dynamics& dynamics, const LawPoi
                LawWatcher watch, const LawPath* windows)
     : setting_(setting),
       at_(at),
-      cloud_(setting.system.model(), dynamics, particles, setting.kernels),
+      cloud_(setting.system.model(), dynamics, particles, setting.kernels, setting.options.cells),
       watch_(std::move(watch)),
       windows_(windows) {
   cloud_.set_parameters(at.theta);
@@ -52,7 +52,7 @@ LawPath empty_law_path(std::shared_ptr<const Dynamics> dynamics, std::size_t par
   const Dynamics& d = *path.dynamics;
   path.inputs = Columns(d.inputs() * d.stages, path.points);
   if (d.tangents) path.tangents = Columns(path.inputs.count() * d.dynamic.size(), path.points);
-  if (!d.field.pairwise.empty()) path.position_columns = d.dimension + d.tangents;
+  if (!d.field.pairwise.empty() && !d.cells) path.position_columns = d.dimension + d.tangents;
   return path;
 }
 
@@ -60,6 +60,7 @@ LawWatcher recorder(LawPath& path) {
   return [&path](std::size_t k, const Cloud& cloud) {
     for (std::size_t i = 0; i < path.inputs.count(); ++i) path.inputs[i][k] = cloud.inputs()[i];
     for (std::size_t i = 0; i < path.tangents.count(); ++i) path.tangents[i][k] = cloud.tangents()[i];
+    if (path.dynamics->cells) path.cells.push_back(cloud.cell_moments());
     for (std::size_t c = 0; c < path.position_columns; ++c)
       path.positions.insert(path.positions.end(), cloud.state()[c], cloud.state()[c] + path.stride());
   };

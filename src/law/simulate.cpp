@@ -126,6 +126,12 @@ class Observer {
   Frame frame_;
   AlignedBuffer memory_;
 };
+
+Data no_data(const Model& model, std::size_t series) {
+  Data data{"simulated", model.columns(), std::vector<Series>(series)};
+  for (std::size_t s = 0; s < series && series > 1; ++s) data.series[s].name = fmt::format("{}", s + 1);
+  return data;
+}
 }  // namespace
 
 Data simulate(const Model& model, std::span<const double> theta, std::span<const double> times,
@@ -141,10 +147,9 @@ Data simulate(const Model& model, std::span<const double> theta, std::span<const
   const auto precision = options.full_precision ? NormalPrecision::full : NormalPrecision::single;
   const LawNoise noise{start, path};
   LawOptions law{.particles = options.law_particles, .precision = precision};
-  law.first_rank = find_rank(system, grid, theta, noise, law);  // beforehand: the run that is watched is the only one
+  if (watch) law.first_rank = find_rank(system, grid, theta, noise, law);  // beforehand: what is shown is shown once
 
-  Data data{"simulated", model.columns(), std::vector<Series>(options.series)};
-  for (std::size_t s = 0; s < options.series && options.series > 1; ++s) data.series[s].name = fmt::format("{}", s + 1);
+  Data data;
   Observer observer(model, theta, kernels());
   std::size_t next = 0;
   const auto observe = [&](std::size_t k, const Cloud& cloud) {
@@ -155,9 +160,12 @@ Data simulate(const Model& model, std::span<const double> theta, std::span<const
       observer.observe(times[next], Stream(options.seed, 0, static_cast<std::uint32_t>(next), Purpose::data),
                        cloud.state(), data);
   };
-  [[maybe_unused]] const LawStatus status = run_law(system, {grid, theta}, noise, law, observe);
-  assert(status == LawStatus::good);
-  return data;
+  for (;; ++law.first_rank) {
+    data = no_data(model, options.series);
+    next = 0;
+    if (run_law(system, {grid, theta}, noise, law, observe) == LawStatus::good) return data;
+    assert(law.first_rank + 1 < system.ranks().size());
+  }
 }
 
 std::string to_csv(const Data& data) {

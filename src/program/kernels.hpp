@@ -91,6 +91,22 @@ struct CounterList {
   std::size_t tiles;
 };
 
+// Products T_a(u) T_b(v) of Chebyshev polynomials with a + b < degree, as coefficients: row a, column b, rows `stride`
+// apart (a multiple of kLanes, at least degree); one such triangle of degree x stride numbers after another. Zero
+// outside.
+inline constexpr std::size_t kMostDegree = 24;
+struct Triangles {
+  std::size_t degree, stride, count;
+  std::size_t size() const { return degree * stride; }
+};
+
+// Rows of a matrix that are used together with one entry of a vector: the first `length` of column c, then the next.
+struct Staircase {
+  const double* values;
+  const std::uint32_t* length;  // multiples of kLanes
+  std::size_t columns;
+};
+
 struct Kernels {
   const char* name;  // "avx512", "avx2", "plain"
   std::array<Kernel, kInstrCount> run;
@@ -105,6 +121,14 @@ struct Kernels {
   void (*normals_double)(const TileRange&, double* out);  // 64-bit Box-Muller, 2 normals a counter
   void (*listed_float)(const CounterList&, double* out);
   void (*listed_double)(const CounterList&, double* out);
+  // Point by point: triangle k of cells[i] += weight[k][i] T_a(u[i]) T_b(v[i]). What lies outside a triangle is waste.
+  void (*add_products)(const Triangles&, const double* u, const double* v, const double* const* weight,
+                       double* const* cells, std::size_t n);
+  // out[k][i] = Σ of triangle k of cells[i] times T_a(u[i]) T_b(v[i]).
+  void (*sum_products)(const Triangles&, const double* u, const double* v, const double* const* cells,
+                       double* const* out, std::size_t n);
+  // to[k][row] += Σ_c value(row, c) from[k][c], for `count` vectors.
+  void (*add_staircase)(const Staircase&, const double* const* from, double* const* to, std::size_t count);
 };
 
 enum class Width { plain, avx2, avx512 };

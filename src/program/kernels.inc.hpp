@@ -2,6 +2,7 @@
 #pragma once
 
 #include "expr/special.hpp"
+#include "program/cells.inc.hpp"
 #include "program/kernels.hpp"
 #include "program/tiles.hpp"
 #include "program/vector_math.hpp"
@@ -181,6 +182,9 @@ constexpr Kernels make_kernels(const char* name) {
   k.normals_double = normals_double;
   k.listed_float = listed_float;
   k.listed_double = listed_double;
+  k.add_products = add_products;
+  k.sum_products = sum_products;
+  k.add_staircase = add_staircase;
   return k;
 }
 }  // namespace mckean::MCKEAN_WIDTH

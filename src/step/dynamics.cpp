@@ -40,6 +40,8 @@ Dynamics::Dynamics(const Model& of, std::size_t rank, bool with_tangents, StepMa
     pair.emplace(derived.pair(true));
     read_pair.emplace(derived.pair(false));
     pair_sum.emplace(derived.pair_sum());
+    if (rank > 0 && cell_axes(model, field))
+      cells = plan_cells(model, field, with_tangents ? dynamic : std::vector<std::size_t>{});
   }
   for (const auto& e : field.expansions) expansion_kernels.emplace_back(derived.kernel(e));
   replay = Program(derived.replay());
@@ -53,7 +55,10 @@ Dynamics::Dynamics(const Model& of, std::size_t rank, bool with_tangents, StepMa
 System::System(const Model& model) : model_(&model) {
   const Model own = model.copy();
   const MeanField field(own, 2);
-  if (!field.expansions.empty()) ranks_ = {16, 24, 32, 48, 64, 96, 128};
+  if (!field.expansions.empty())
+    ranks_ = {16, 24, 32, 48, 64, 96, 128};
+  else if (!field.pairwise.empty() && cell_axes(own, field))
+    ranks_ = {1};
   ranks_.push_back(0);
 }
 

@@ -9,6 +9,7 @@
 
 #include "program/program.hpp"
 #include "step/ahead.hpp"
+#include "step/cell_plan.hpp"
 #include "step/step.hpp"
 
 namespace mckean {
@@ -50,6 +51,8 @@ struct Dynamics {
   // As `pair`, for particles that only read the law; and for one of them, with the law's particles as columns:
   // columns: x', S' | uniforms: t, x | sums: ξ, ∂ξ
   std::optional<Program> read_pair, pair_sum;
+  // Instead of these, where the rank is not 0 and all pairwise interactions allow it.
+  std::optional<CellPlan> cells;
   // Many steps at once, each with its own time and law. columns: x, t, flow, √variance, inputs, ξ, z | outputs: x
   Program replay;
   // columns: x, ξ | uniforms: t, flow, variance, inputs, next x | outputs: log density of the step to it, up to a
@@ -72,7 +75,8 @@ class System {
   explicit System(const Model&);
   const Model& model() const { return *model_; }
 
-  // Ranks of expansions to try, in order; the last, 0, means pairwise. Models without expansions have {0} only.
+  // Ranks of expansions to try, in order; the last, 0, means pairwise. Models without expansions have {0} only; those
+  // whose only expansions are on cells, which find their degree themselves, {1, 0}.
   const std::vector<std::size_t>& ranks() const { return ranks_; }
   std::shared_ptr<const Dynamics> dynamics(Scheme, std::size_t rank, bool tangents) const;
   std::shared_ptr<const Ahead> ahead(Scheme, std::size_t rank) const;

@@ -4,7 +4,6 @@
 #include <set>
 
 namespace mckean {
-namespace {
 
 Expr unprimed(Expr e) {
   Substitution own;
@@ -13,6 +12,8 @@ Expr unprimed(Expr e) {
       own.emplace(n.id(), e.graph().symbol({Kind::state, n.symbol().name, n.symbol().index}));
   return substitute(e, own);
 }
+
+namespace {
 
 class Builder {
  public:

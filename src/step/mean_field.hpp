@@ -3,7 +3,8 @@
 //   exact      ξ = Σ φ_r(x) ψ_r(x')              the numbers are m_r = mean ψ_r(X)
 //   Chebyshev  ξ = φ(x) ψ(x') k(x_i, x'_j)       k on the window that the particles occupy as Σ C_pq T_p T_q; the
 //                                                numbers are b_p = Σ_q C_pq mean[ψ(X) T_q(X_j)], p < rank
-//   pairwise   anything else                     no numbers: the mean over all particles, N a particle
+//   pairwise   anything else                     no numbers: the mean over all particles, N a particle; or, of smooth
+//                                                functions of two components, by expansions on cells (cell_plan.hpp)
 #pragma once
 
 #include <map>
@@ -50,6 +51,9 @@ struct MeanField {
   std::vector<std::size_t> ranks;  // moments that each interaction reads
   Substitution replace;            // interaction → its average in these numbers
 };
+
+// The same with x in place of every x'.
+Expr unprimed(Expr);
 
 // T_0 .. T_{rank-1} of x scaled to a window.
 std::vector<Expr> chebyshev_polynomials(Expr x, Expr center, Expr scale, std::size_t rank);

@@ -1,9 +1,10 @@
 """Wrong command lines: one message, status 2, nothing written."""
 
+import resource
 import subprocess
 import unittest
 
-from program import DATA, OU, PROGRAM, ProgramTest
+from program import DATA, MODELS, OU, PROGRAM, ProgramTest
 
 SMALL = {"--level": 2, "--particles": 64, "--law-particles": 64, "--repeats": 2, "--threads": 1}
 NOT_COUNTS = ("0", "-1", "abc", "1.5", "1e18", "1e5", "1000000000000000000", "99999999999999999999999", "0x10", " 7")
@@ -99,6 +100,12 @@ class Options(ProgramTest):
                 says = (f"--times {text}: ", says, "FROM:STEP:TO")
                 self.refuse("simulate", "m.toml", "--law-particles", 64, f"--times={text}", says=says)
         self.refuse("simulate", "m.toml", says=("--times is required", "'mckean simulate --help'"))
+
+    # Summed over pairs this takes 90 s of CPU time; expanded on cells 3 s.
+    def test_flocks_are_simulated_in_seconds(self):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        self.succeed("simulate", MODELS / "cucker-smale.toml", "--times", 5)
+        self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, 30)
 
     def test_commands(self):
         self.refuse(says=("a command is required: new, check, simulate, loglik, score, smooth, fit", "'mckean --help'"))

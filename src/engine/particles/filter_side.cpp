@@ -106,7 +106,7 @@ std::span<const double> FilterSide::backward_weights(std::size_t stop, NoiseSour
   level_.law().append_inputs(k, uniforms);
   uniforms.insert(uniforms.end(), target_.begin(), target_.end());
   transition_->set_uniforms(uniforms);
-  if (pair_) pair_->many(level_.law(), k, step.t, endpoints_[stop], M, xi_);
+  if (pair_ && !pair_->many(level_.law(), k, step.t, endpoints_[stop], M, xi_)) report_unreadable(step.t);
   std::vector<const double*> in;
   std::as_const(endpoints_[stop]).append_to(in);
   std::as_const(xi_).append_to(in);

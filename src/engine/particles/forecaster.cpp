@@ -27,7 +27,7 @@ void Forecaster::set_law(const LawPath& law, std::span<const double> theta) {
 void Forecaster::read_pairs(std::size_t k, const Columns& x, std::size_t n) {
   if (!pair_) return;
   if (xi_.rows() < n) xi_ = Columns(dynamics_->field.pairwise.size(), n);
-  pair_->many(*law_, k, grid_.step[k].t, x, n, xi_);
+  if (!pair_->many(*law_, k, grid_.step[k].t, x, n, xi_)) report_unreadable(grid_.step[k].t);
   std::as_const(xi_).append_to(in_);
 }
 

@@ -27,9 +27,9 @@ ParticleEngine::ParticleEngine(ParticleProblem problem, NormalPrecision precisio
     : problem_(std::move(problem)), precision_(precision), prediction_(problem_.model()) {
   const System& system = problem_.system();
   const auto dynamics = system.dynamics(Scheme::euler, system.ranks()[problem_.first_rank()], false);
-  law_kind_ = !dynamics->reads_law()             ? LawKind::none
-              : dynamics->field.pairwise.empty() ? LawKind::moments
-                                                 : LawKind::pairs;
+  law_kind_ = !dynamics->reads_law()                                ? LawKind::none
+              : dynamics->field.pairwise.empty() || dynamics->cells ? LawKind::moments
+                                                                    : LawKind::pairs;
 }
 
 double ParticleEngine::step_cost(const Effort& e) const {

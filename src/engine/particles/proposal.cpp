@@ -35,7 +35,7 @@ LawStatus PlainProposal::propose(std::size_t k, const Columns& from, Columns& to
   uniforms_.assign({step.t, step.flow, step.root()});
   law_->append_inputs(k, uniforms_);
   if (!inside_windows(k, from)) return LawStatus::window_left;
-  if (pair_) pair_->many(*law_, k, step.t, from, particles_, xi_);
+  if (pair_ && !pair_->many(*law_, k, step.t, from, particles_, xi_)) return LawStatus::window_left;
   move_->set_uniforms(uniforms_);
   in_.clear(), out_.clear();
   from.append_to(in_);

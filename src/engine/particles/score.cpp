@@ -48,13 +48,14 @@ bool Score::inside_windows(const LawPath& law, const Path& path, std::size_t ste
   return true;
 }
 
-void Score::read_pairwise(const LawPath& law, const Path& path, std::size_t steps) {
+LawStatus Score::read_pairwise(const LawPath& law, const Path& path, std::size_t steps) {
   std::vector<double> own(dynamics_->dimension), means(xi_.count());
   for (std::size_t k = 0; k < steps; ++k) {
     for (std::size_t c = 0; c < own.size(); ++c) own[c] = path[c][k];
-    pair_->one(law, k, schedule_.grid.step[k].t, own, means);
+    if (!pair_->one(law, k, schedule_.grid.step[k].t, own, means)) return LawStatus::window_left;
     for (std::size_t p = 0; p < means.size(); ++p) xi_[p][k] = means[p];
   }
+  return LawStatus::good;
 }
 
 LawStatus Score::add(std::size_t series, const Path& path, const LawPath& law, PathScore& to) {
@@ -62,7 +63,8 @@ LawStatus Score::add(std::size_t series, const Path& path, const LawPath& law, P
   observation_.set_parameters(theta_);
   const std::size_t steps = schedule_.stops[series].back().point, d = dynamics_->dimension;
   if (!inside_windows(law, path, steps)) return LawStatus::window_left;
-  if (pair_) read_pairwise(law, path, steps);
+  if (pair_)
+    if (const LawStatus status = read_pairwise(law, path, steps); status != LawStatus::good) return status;
   frame_->clear_sums();
   std::vector<const double*> in;
   path.append_to(in);

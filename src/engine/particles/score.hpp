@@ -42,7 +42,7 @@ class Score {
 
  private:
   void use(const LawPath&);
-  void read_pairwise(const LawPath&, const Path&, std::size_t steps);
+  LawStatus read_pairwise(const LawPath&, const Path&, std::size_t steps);
   bool inside_windows(const LawPath&, const Path&, std::size_t steps) const;
 
   const System& system_;
