@@ -26,11 +26,12 @@ constexpr double kParabola = 0.1;  // length of a step, in standard errors, that
 constexpr double kComparable = 3;  // log units within which another maximum is reported
 constexpr double kRival = 15;      // and on a level, since the next one may prefer it
 constexpr std::size_t kMostRivals = 5;
+constexpr int kFewIterations = 15;
 constexpr double kElsewhere = 3;  // standard errors from which on it is another
 constexpr double kTolerance = 1e-4,
-                 kExact = 1e-8;    // of the last step, in standard errors; of a level that is asked for
-constexpr double kError = 1e-8;    // of a log-likelihood in continuous time, which is not known better
-constexpr double kBearable = 2e9;  // moves of a point and entry of its jet, in a whole fit
+                 kExact = 1e-8;  // of the last step, in standard errors; of a level that is asked for
+constexpr double kError = 1e-6, kRoughError = 1e-4;  // of a log-likelihood in continuous time, and of one on the way
+constexpr double kBearable = 2e9;                    // moves of a point and entry of its jet, in a whole fit
 constexpr double kLeastLooking = 3e6,
                  kMostLooking = 3e7;  // and in looking around on the coarse level, half of a fit or so much
 constexpr double kEvaluations = 50;   // of the likelihood and its derivatives in a fit, on the coarse level, by cost
@@ -46,7 +47,10 @@ constexpr auto record_of(const ValueCost*) { return record("cost of a value", &V
 class ExactFit {
  public:
   ExactFit(Workbench& bench, const Engine& engine, const FitPlan& given)
-      : bench_(bench), engine_(engine), given_(given), tasks_(bench, engine, given.quadrature_level ? 0 : kError) {}
+      : bench_(bench),
+        engine_(engine),
+        given_(given),
+        tasks_(bench, engine, given.quadrature_level ? ExactErrors{} : ExactErrors{kError, kRoughError}) {}
 
   // Moves of a point and entry of the jet that a fit takes, by one value at the start by the longest steps that have
   // one; none where there is no value.
@@ -186,6 +190,7 @@ class ExactFit {
   void refine() {
     if (given_.quadrature_level) return climb({*given_.quadrature_level, coarse_.scheme});
     if (coarse_.level == kContinuous) return climb(coarse_);
+    leave_behind({coarse_.level + 1, coarse_.scheme});
     climb({coarse_.level, coarse_.scheme, true});
     while (best_.found() && best_.converged) {
       const ExactSteps finer = steps_.finer();
@@ -223,6 +228,23 @@ class ExactFit {
     return pseudo_inverse(information) * gradient;
   }
   double length_of(const VectorXd& step) const { return std::sqrt(std::max(0.0, step.dot(best_.information * step))); }
+
+  // Rivals that only the coarse level has, which may be dear to extrapolate, by the next one. The best is then the best
+  // there.
+  void leave_behind(const ExactSteps& steps) {
+    if (rivals_.empty()) return;
+    std::vector<ExactRequest> requests{{best_.theta}};
+    for (const ExactMaximum& m : rivals_) requests.push_back({m.theta});
+    for (ExactRequest& r : requests) r.most_iterations = kFewIterations;
+    std::vector<ExactMaximum> found = tasks_.maximise("rival", steps, requests);
+    std::erase_if(found, [](const ExactMaximum& m) { return !m.found(); });
+    if (found.empty()) return;
+    std::ranges::stable_sort(found, [](const ExactMaximum& a, const ExactMaximum& b) { return a.loglik > b.loglik; });
+    best_ = found[0];
+    rivals_.clear();
+    for (const ExactMaximum& m : found)
+      if (m.loglik > best_.loglik - kRival && distance(m.theta) > kElsewhere && !among_rivals(m)) rivals_.push_back(m);
+  }
 
   // By a step that is so short that the parabola tells what is there; false where a bound is in the way.
   bool move(const VectorXd& step, const ExactValue& there, const ExactSteps& steps) {
@@ -297,7 +319,10 @@ class ExactFit {
   // Whether the fitted model predicts the data.
   void check_fit(FitResult& out) {
     AverageOptions options{.seed = given_.seed, .group = "quadrature prediction"};
-    options.request = tasks_.at(steps_);
+    ExactSteps finest = steps_;
+    if (finest.extrapolated)  // whose predictions are those of its finest level
+      finest = {finest.level + static_cast<int>(extrapolation_weights(finest.scheme).size()) - 1, finest.scheme};
+    options.request = tasks_.at(finest);
     options.request.predictions = true;
     try {
       check_predictions(bench_.problem.data(),

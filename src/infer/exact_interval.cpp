@@ -103,24 +103,56 @@ class Intervals {
     }
   }
 
+  ProfileEnd search(const End& e, const ExactSteps& steps, const ExactMaximum& top, const std::stop_token& stop) const {
+    return {tasks_.engine(),
+            tasks_.at(steps, stop),
+            tasks_.at(steps.finer(), stop),
+            tasks_.finest(steps),
+            {top, e.parameter, e.upper ? 1 : -1}};
+  }
+  double fall(const End& e) const { return held(e.parameter) ? kOneSided : kFallOfInterval; }
+  double guess(std::size_t p) const {
+    if (held(p)) return from_bound(p);
+    return covariance_ ? std::min(kNormal95 * std_error(p), modest(p)) : modest(p);
+  }
+
+  ExactSteps longest() const { return {top_.steps.level, top_.steps.scheme}; }
+
+  // By the longest of the steps alone, which lead to where the end is near; none where they do not.
+  std::optional<VectorXd> roughly(const End& e, const std::stop_token& stop, double& work) const {
+    if (!coarse_) return {};
+    ProfileEnd end = search(e, longest(), *coarse_, stop);
+    const auto found = end.find_directly(fall(e), guess(e.parameter));
+    work += end.work();
+    if (!found || !parameter(e.parameter).contains(*found)) return {};
+    return VectorXd::Map(top_.best.theta.data(), static_cast<Index>(top_.best.theta.size())) + end.way();
+  }
+
   FoundEnd find(const End& e, const ExactSteps& steps, const ExactMaximum& top, const std::stop_token& stop) const {
     const std::size_t p = e.parameter;
-    ProfileEnd end(tasks_.engine(), tasks_.at(steps, stop), tasks_.at(steps.finer(), stop), tasks_.finest(steps),
-                   {top, p, e.upper ? 1 : -1});
+    ProfileEnd end = search(e, steps, top, stop);
     std::optional<double> out;
-    if (held(p))
-      out = end.find(kOneSided, from_bound(p));
-    else
-      out = end.find(kFallOfInterval, covariance_ ? std::min(kNormal95 * std_error(p), modest(p)) : modest(p));
+    double work = 0;
+    if (const auto near = roughly(e, stop, work)) out = end.find_near(fall(e), *near);
+    if (!out) out = end.find(fall(e), guess(p));
     // With these steps the maximum may be a little elsewhere.
     if (out && parameter(p).contains(*out)) {
       const double moved = *out + top_.best.theta[p] - top.theta[p];
       out = std::clamp(moved, parameter(p).lower, parameter(p).upper);
     }
-    return {out, end.work()};
+    return {out, end.work() + work};
+  }
+
+  // The maximum by the longest of the steps alone, where several are extrapolated.
+  void find_coarse_top() {
+    if (!top_.steps.extrapolated) return;
+    const ExactRequest from{top_.best.theta, top_.held};
+    const ExactMaximum top = tasks_.maximise("interval", longest(), std::span(&from, 1))[0];
+    if (top.found() && top.converged && top.at_bound.empty()) coarse_ = top;
   }
 
   void find_ends() {
+    find_coarse_top();
     std::vector<End> ends;
     for (std::size_t p = 0; p < out_.value.size(); ++p)
       for (const bool upper : {false, true})
@@ -166,6 +198,7 @@ class Intervals {
   const ExactTop& top_;
   FitResult& out_;
   std::optional<MatrixXd> covariance_;
+  std::optional<ExactMaximum> coarse_;
 };
 }  // namespace
 

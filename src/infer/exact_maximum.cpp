@@ -36,15 +36,17 @@ std::string ExactSteps::text() const {
 
 Request ExactTasks::at(const ExactSteps& steps, std::stop_token stop) const {
   Request out{.effort = {.level = steps.level, .scheme = steps.scheme, .extrapolated = steps.extrapolated},
-              .error = error_,
+              .error = steps.extrapolated ? errors_.extrapolated : errors_.coarse,
               .stop = std::move(stop)};
   if (cost_) out.most_work = kMostTimes * expected_cost(steps);
   return out;
 }
 
-MaximiseOptions ExactTasks::options(const ExactSteps& steps, std::stop_token stop, double tolerance,
-                                    std::vector<std::size_t> held) const {
-  MaximiseOptions out{.request = at(steps, std::move(stop)), .tolerance = tolerance, .held = std::move(held)};
+MaximiseOptions ExactTasks::options(const ExactSteps& steps, std::stop_token stop, const ExactRequest& asked) const {
+  MaximiseOptions out{.request = at(steps, std::move(stop)),
+                      .most_iterations = asked.most_iterations,
+                      .tolerance = asked.tolerance,
+                      .held = asked.held};
   out.finest = finest(steps);
   return out;
 }
@@ -85,8 +87,7 @@ std::vector<ExactMaximum> ExactTasks::maximise(const std::string& group, const E
   for (std::uint32_t i = 0; i < requests.size(); ++i)
     tasks.push_back({fmt::format("quadrature {} {}", group, steps.text()), i});
   auto out = run_records(bench_.runner, tasks, [&](std::size_t i, std::stop_token stop) {
-    return described(mckean::maximise(engine_, requests[i].start,
-                                      options(steps, std::move(stop), requests[i].tolerance, requests[i].held)));
+    return described(mckean::maximise(engine_, requests[i].start, options(steps, std::move(stop), requests[i])));
   });
   for (const ExactMaximum& m : out) bench_.particle_steps += static_cast<std::uint64_t>(m.work);
   return out;

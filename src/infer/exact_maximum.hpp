@@ -11,6 +11,7 @@ struct ExactRequest {
   std::vector<double> start;
   std::vector<std::size_t> held = {};
   double tolerance = 1e-3;  // of the last step, in standard errors: the log-likelihood errs by half its square
+  int most_iterations = 100;
 };
 
 // A maximum, or why there is none.
@@ -58,15 +59,19 @@ struct ExactSteps {
   std::string text() const;  // for names of tasks and for progress
 };
 
+// Of log-likelihoods, that do no harm: of extrapolated ones, and of those of one coarse level, which only lead there.
+struct ExactErrors {
+  double extrapolated = 0, coarse = 0;  // 0: rounding alone
+};
+
 class ExactTasks {
  public:
-  // `error`: of log-likelihoods, that does no harm.
-  ExactTasks(Workbench& bench, const Engine& engine, double error) : bench_(bench), engine_(engine), error_(error) {}
+  ExactTasks(Workbench& bench, const Engine& engine, ExactErrors errors)
+      : bench_(bench), engine_(engine), errors_(errors) {}
 
   const Engine& engine() const { return engine_; }
   Request at(const ExactSteps&, std::stop_token stop = {}) const;
-  MaximiseOptions options(const ExactSteps&, std::stop_token stop, double tolerance,
-                          std::vector<std::size_t> held = {}) const;
+  MaximiseOptions options(const ExactSteps&, std::stop_token stop, const ExactRequest&) const;
   int finest(ExactSteps) const;  // level that is affordable
   // What one value cost on a level: elsewhere no more than so many times that, with the usual growth, is spent on one.
   // `most`: that one value may cost where there is a choice.
@@ -80,7 +85,7 @@ class ExactTasks {
  private:
   Workbench& bench_;
   const Engine& engine_;
-  double error_;
+  ExactErrors errors_;
   std::optional<std::pair<int, double>> cost_;
   double most_ = 0;
 };

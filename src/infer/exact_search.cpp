@@ -137,12 +137,14 @@ class Search {
     std::vector<LineScan> lines;
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       lines.push_back({out_.maxima[0].theta, p});
-      if (round == 0) lines.push_back({bench_.model().start_values(), p});
+      if (round == 0 && parameters_.size() > 1) lines.push_back({bench_.model().start_values(), p});
     }
     const double each = 0.5 / static_cast<double>(lines.size());
     for (LineScan& line : lines) {
       line.first = static_cast<std::size_t>(share(each, 5, 24));
       line.most = static_cast<std::size_t>(share(40 * each, 10, 400));
+      const auto p = static_cast<Index>(line.parameter);
+      line.reached = out_.maxima[0].loglik, line.bend = std::abs(out_.maxima[0].information(p, p));
     }
     std::vector<Task> tasks;
     for (std::uint32_t k = 0; k < lines.size(); ++k)

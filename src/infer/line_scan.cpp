@@ -15,6 +15,8 @@ constexpr double kWidth = 3;       // sizes to either side, where it has none
 constexpr double kSurprise = 0.3;  // log units between a value and what its neighbours predict
 constexpr double kBreak = 2;       // and between a promise and the mean of theirs
 constexpr double kHopeless = 30;   // log units below the best at which nobody looks between neighbours
+constexpr double kSafety = 4;      // factor by which the likelihood may bend more than has been seen
+constexpr double kLeastRise = 0.05;
 constexpr std::size_t kVisited = 6;
 
 bool has_lower(const Parameter& p) { return std::isfinite(p.lower); }
@@ -53,7 +55,7 @@ class Scan {
 
  private:
   struct Point {
-    double x, loglik, slope;
+    double x, loglik, slope, bend;
     Candidate promise;     // with the value that the parabola promises
     bool settled = false;  // nothing new lies between this and the next
   };
@@ -72,7 +74,8 @@ class Scan {
     const VectorXd step = model.step(others(theta));
     for (std::size_t q = 0; q < theta.size(); ++q) theta[q] += step(static_cast<Index>(q));
     best_ = std::max(best_, v->loglik);
-    return Point{x, v->loglik, gradient(static_cast<Index>(line_.parameter)), {theta, v->loglik + model.gain(step)}};
+    const auto p = static_cast<Index>(line_.parameter);
+    return Point{x, v->loglik, gradient(p), std::abs(information(p, p)), {theta, v->loglik + model.gain(step)}};
   }
 
   // Steps of all parameters but one that at most double them, and stay away from their bounds.
@@ -95,8 +98,7 @@ class Scan {
     while (points_.size() < line_.most) {
       std::size_t where = points_.size();
       for (std::size_t k = 0; k + 1 < points_.size(); ++k)
-        if (!points_[k].settled && promise(k) > best_ - kHopeless && (where == points_.size() || gap(k) > gap(where)))
-          where = k;
+        if (!points_[k].settled && may_hide(k) && (where == points_.size() || gap(k) > gap(where))) where = k;
       if (where == points_.size()) return;
       Point& a = points_[where];
       const Point b = points_[where + 1];
@@ -113,6 +115,14 @@ class Scan {
     }
   }
   double gap(std::size_t k) const { return points_[k + 1].x - points_[k].x; }
+
+  // Whether a maximum may lie between neighbours (Breiman and Cutler, Mathematical Programming 58, 1993): nothing bends
+  // much more than what has been seen. Where that leaves no room for a rise, a surprise is a jump.
+  bool may_hide(std::size_t k) const {
+    const double bend = std::max({points_[k].bend, points_[k + 1].bend, line_.bend});
+    const double rise = kSafety * bend * gap(k) * gap(k) / 8;
+    return promise(k) > best_ - kHopeless && rise > kLeastRise && promise(k) + rise > line_.reached - kHopeless;
+  }
   double promise(std::size_t k) const { return std::max(points_[k].promise.loglik, points_[k + 1].promise.loglik); }
 
   // The values at the places that promise most, each more than its neighbours.

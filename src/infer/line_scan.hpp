@@ -1,6 +1,8 @@
 // An exact likelihood along one parameter: where else may a maximum be?
 #pragma once
 
+#include <limits>
+
 #include "infer/exact_maximum.hpp"
 
 namespace mckean {
@@ -28,6 +30,8 @@ struct LineScan {
   std::size_t first = 8;        // points
   std::size_t most = 16;        // with those between neighbours that do not predict what lies between them
   std::size_t kept = 6;         // candidates
+  // Of the highest maximum that is known: its log-likelihood, which another has to reach, and −∂² along the parameter.
+  double reached = -std::numeric_limits<double>::infinity(), bend = 0;
 };
 
 // At each point the parabola there tells where the other parameters go, which is exact where they enter linearly; the

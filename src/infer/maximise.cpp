@@ -52,7 +52,7 @@ class Newton {
   // From a start that the observations contradict, first to the maximum of a tempered likelihood, and on from there.
   Result<Maximum> run() {
     VectorXd theta = VectorXd::Map(start_.data(), static_cast<Index>(start_.size()));
-    while (temper_ > kLeastTemper && !plausible()) temper_ /= 4;
+    while (temper_ > kLeastTemper && !begins_plausibly(theta)) temper_ /= 4;
     for (; temper_ < 1; temper_ *= 4) {
       if (const auto failed = begin(theta)) return *failed;
       for (int i = 0; i < kTemperedSteps && length() > 0.1; ++i, ++best_.iterations)
@@ -86,23 +86,31 @@ class Newton {
     return out;
   }
 
-  bool plausible() const {
+  // Whether the observations do not contradict the start; where there is a likelihood, it is where to begin.
+  bool begins_plausibly(const VectorXd& theta) {
     Request r = request();
     r.accepts_implausible = false;
-    const Outcome at = engine_.at(start_, Order::value, {}, r);
+    const auto at = evaluate(theta, r);
+    if (at) begin(*at);
     return at || at.failure().code != Failure::Code::implausible;
   }
 
   std::optional<Failure> begin(const VectorXd& theta) {
+    if (begun_with_ == temper_ && theta == here_.theta) return {};
     const auto at = evaluate(theta);
     if (!at) return at.failure();
-    here_ = *at;
-    reach_ = 1;
+    begin(*at);
     return {};
   }
+  void begin(const Point& at) {
+    here_ = at;
+    reach_ = 1;
+    begun_with_ = temper_;
+  }
 
-  Result<Point> evaluate(const VectorXd& theta) {
-    const Outcome at = engine_.at({theta.data(), start_.size()}, Order::information, {}, request());
+  Result<Point> evaluate(const VectorXd& theta) { return evaluate(theta, request()); }
+  Result<Point> evaluate(const VectorXd& theta, const Request& with) {
+    const Outcome at = engine_.at({theta.data(), start_.size()}, Order::information, {}, with);
     if (!at) return at.failure();
     best_.work += at->work;
     Point out{theta, at->loglik, VectorXd::Map(at->gradient.data(), size()),
@@ -202,7 +210,7 @@ class Newton {
   // rounding.
   bool climb() {
     const QuadraticModel model(here_.gradient, here_.information);
-    const double noise = 1e-11 * (1 + std::abs(here_.loglik));
+    const double noise = options_.request.error + 1e-11 * (1 + std::abs(here_.loglik));
     for (int tries = 0; reach_ > kLeastReach; ++tries) {
       const VectorXd s = step(reach_);
       const double promised = model.gain(s), used = reach_used(s);
@@ -219,6 +227,7 @@ class Newton {
         here_ = *there;
         return true;
       }
+      if (promised < noise) break;  // not to be told from the error of the likelihood
       reach_ = std::min(reach_, used) / 4;
     }
     stop("no step increases the likelihood: it is not smooth here, or its derivatives are not accurate");
@@ -280,6 +289,7 @@ class Newton {
   std::vector<double> start_;
   std::vector<bool> held_, open_lower_, open_upper_;  // bounds at which there is no likelihood
   double temper_ = 1, reach_ = 1;
+  double begun_with_ = 0;  // the temper of the last beginning
   int escapes_ = 0;
   Point here_;
   Maximum best_;

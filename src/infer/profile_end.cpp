@@ -13,11 +13,16 @@ namespace {
 using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 
 constexpr double kFarthest = 1e3;  // how far an end is sought, in units of the estimate and its start
-constexpr int kMostDoublings = 24, kMostSteps = 30, kMostIterations = 40, kMostDirect = 12;
+constexpr int kMostDoublings = 24, kMostSteps = 30, kMostIterations = 40, kMostDirect = 12, kMostNear = 5;
 constexpr std::size_t kLeastDoublings = 6;              // after which a profile may be seen to level off
 constexpr double kLevelRatio = 0.7, kLevelShare = 0.8;  // of successive rises of the fall; of the fall asked for
-constexpr double kFallError = 5e-3;                     // share of the fall by which it may be off
+// Share of the fall by which a place may be off, which the parabola there then mends.
+constexpr double kFallError = 0.03;
 constexpr double kTolerance = 0.03;   // of a maximum over the others, in standard errors: half its square errs the fall
+constexpr double kFarFromFall = 0.1;  // share of the fall, where a jump was found in place of an end
+constexpr double kOfBound = 0.6;      // share of the way to a bound that is not far, where an end is sought first
+constexpr double kTrusted = 0.3;      // squared length of Newton's step of the others that tells what a profile is
+constexpr double kLargestMend = 0.1;  // of an end, as a share of its distance from the maximum
 constexpr double kLeastGrowth = 1.1;  // of a distance, where longer ones need steps that are not affordable
 constexpr double kMovesOut = 0.6;     // share of the fall that is left with steps half as long
 
@@ -48,11 +53,30 @@ ProfileEnd::ProfileEnd(const Engine& engine, Request at, Request finer, int fine
 }
 
 std::optional<double> ProfileEnd::find(double by, double guess) {
-  std::optional<double> out = directly(by, guess);
+  std::optional<double> out = from_guess(by, guess);
   if (!out) out = by_walking(by, guess);
   if (out && *out > 2 * guess && *out < to_bound() && moves_out(*out, by)) return {};
   return out ? std::optional(value(*out)) : std::nullopt;
 }
+
+std::optional<double> ProfileEnd::from_guess(double by, double guess) {
+  const Place& top = walked_.at(0);
+  const double first = std::min(guess, kOfBound * to_bound());
+  if (!(first > 0)) return {};
+  return directly(by, top.theta + side_.sign * first * ridge(top.information, index()), kMostDirect);
+}
+
+std::optional<double> ProfileEnd::find_directly(double by, double guess) {
+  const auto out = from_guess(by, guess);
+  return out ? std::optional(value(*out)) : std::nullopt;
+}
+
+std::optional<double> ProfileEnd::find_near(double by, const VectorXd& theta) {
+  const auto out = directly(by, theta, kMostNear);
+  return out ? std::optional(value(*out)) : std::nullopt;
+}
+
+VectorXd ProfileEnd::way() const { return end_ - walked_.at(0).theta; }
 
 double ProfileEnd::to_bound() const {
   const double top = side_.top.theta[side_.parameter];
@@ -71,10 +95,6 @@ double ProfileEnd::distance(const Place& place) const {
 Result<ProfileEnd::Place> ProfileEnd::evaluate(const VectorXd& theta) {
   const auto n = static_cast<std::size_t>(theta.size());
   const Outcome at = engine_.at({theta.data(), n}, Order::information, {}, at_);
-  if (!at && finer_may_help(at_, at.failure(), finest_)) {
-    at_ = at_level(at_, at_.effort.level + 1);
-    return evaluate(theta);
-  }
   if (!at) return at.failure();
   work_ += at->work;
   Place out{theta, at->loglik, VectorXd::Map(at->gradient.data(), theta.size()),
@@ -105,13 +125,18 @@ std::vector<Index> ProfileEnd::free_others(const Place& at) const {
 }
 
 // Newton's method on: the log-likelihood is what it should be at the end, and its slopes in the others are 0 (Venzon
-// and Moolgavkar, Applied Statistics 37, 1988). None where it does not arrive.
-std::optional<double> ProfileEnd::directly(double by, double guess) {
+// and Moolgavkar, Applied Statistics 37, 1988), between the distances that are known to be too short and too long. None
+// where it does not arrive.
+std::optional<double> ProfileEnd::directly(double by, VectorXd theta, int steps) {
   const Place& top = walked_.at(0);
-  if (guess >= to_bound()) return {};
-  VectorXd theta = within_bounds(top.theta + side_.sign * guess * ridge(top.information, index()));
-  for (int i = 0; i < kMostDirect; ++i) {
+  double inner = 0, outer = to_bound();
+  theta = within_bounds(std::move(theta));
+  for (int i = 0; i < steps && theta.allFinite(); ++i) {
     const auto at = evaluate(theta);
+    if (!at && at.failure().code == Failure::Code::too_coarse && i > 0) {  // nearer ones were not
+      theta = (top.theta + theta) / 2;
+      continue;
+    }
     if (!at || !(distance(*at) > 0)) return {};
     const std::vector<Index> others = free_others(*at);
     double left = 0;  // squared length of Newton's step of the others
@@ -124,20 +149,39 @@ std::optional<double> ProfileEnd::directly(double by, double guess) {
       const VectorXd slope = at->gradient(others);
       left = slope.dot(*inverse * slope);
     }
-    if (std::abs(top.loglik - at->loglik - by) < kFallError * by && left < kTolerance * kTolerance) {
+    const double fallen = top.loglik - at->loglik;
+    if (std::abs(fallen - by) < kFallError * by && left < kTolerance * kTolerance) {
       walked_[distance(*at)] = *at;
-      return distance(*at);
+      return corrected(by, *at);
     }
-    const auto step = step_to(top.loglik - by, *at);
-    if (!step) {  // too far for the parabola
-      theta = (top.theta + at->theta) / 2;
-      continue;
+    if (left < kTrusted) {
+      double& side = fallen - left / 2 < by ? inner : outer;
+      side = distance(*at);
     }
-    const double longest = distance(*at) / std::max(std::abs((*step)(index())), 1e-300);
-    theta = within_bounds(at->theta + *step * std::min(1.0, longest));
-    if (!parameter().contains(theta(index()))) return {};
+    theta = next_place(*at, top.loglik - by, {inner, outer});
   }
   return {};
+}
+
+// By Newton's step from a place, which goes no farther than what has been seen; where the parabola does not fall so
+// far, halfway back.
+VectorXd ProfileEnd::next_place(const Place& at, double loglik, const Seen& seen) const {
+  const auto step = step_to(loglik, at);
+  if (!step) return (walked_.at(0).theta + at.theta) / 2;
+  const double here = distance(at), wanted = here + side_.sign * (*step)(index());
+  const double share = std::min(1.0, here / std::max(std::abs(wanted - here), 1e-300));
+  const double reached = std::lerp(here, wanted, share);
+  if (reached > seen.inner && reached < seen.outer) return within_bounds(at.theta + *step * share);
+  const double middle = reached >= seen.outer ? (here + seen.outer) / 2 : (here + seen.inner) / 2;
+  return within_bounds(at.theta + side_.sign * (middle - here) * ridge(at.information, index()));
+}
+
+// The end, from a place that is near to it.
+std::optional<double> ProfileEnd::corrected(double by, const Place& at) {
+  end_ = at.theta;
+  const auto step = step_to(side_.top.loglik - by, at);
+  if (step && std::abs((*step)(index())) < kLargestMend * distance(at)) end_ = within_bounds(at.theta + *step);
+  return side_.sign * (end_(index()) - walked_.at(0).theta(index()));
 }
 
 // On the parabola at a place, the nearest point at which it has this value and is highest in the others.
@@ -179,7 +223,7 @@ std::optional<double> ProfileEnd::by_walking(double by, double guess) {
       above = *there;
       break;
     }
-    if (there && outer == bound) return bound;
+    if (there && outer == bound) return at_end(bound);
     if (there) {
       if (growth == 2) walked.push_back(*there);
       if (levels_off(walked, by)) return {};
@@ -201,7 +245,14 @@ std::optional<double> ProfileEnd::by_walking(double by, double guess) {
     else
       inner = middle, below = *at;
   }
-  return outer;
+  if (!(std::abs(above / by - 1) < kFarFromFall)) return at_end(outer);
+  return corrected(by, walked_.at(outer));
+}
+
+double ProfileEnd::at_end(double distance) {
+  end_ = std::prev(walked_.upper_bound(distance))->second.theta;
+  end_(index()) = value(distance);
+  return distance;
 }
 
 // Infinite where there is no likelihood; none where the steps of time are too long.

@@ -28,6 +28,11 @@ class ProfileEnd {
   // From a first guess of the distance from the maximum. The bound where the profile has not fallen as far there; none
   // where it does not fall, or only because Euler's steps become unstable.
   std::optional<double> find(double by, double guess);
+  std::optional<double> find_directly(double by, double guess);  // only where that is quickly done
+  // From a first guess of the point, which must be near.
+  std::optional<double> find_near(double by, const Eigen::VectorXd& theta);
+  // Where the last end was found, from the maximum.
+  Eigen::VectorXd way() const;
 
   double to_bound() const;  // distance
   double work() const { return work_; }
@@ -50,7 +55,14 @@ class ProfileEnd {
   Result<Place> evaluate(const Eigen::VectorXd& theta);
   Eigen::VectorXd within_bounds(Eigen::VectorXd theta) const;
   std::vector<Eigen::Index> free_others(const Place&) const;
-  std::optional<double> directly(double by, double guess);
+  std::optional<double> from_guess(double by, double guess);
+  std::optional<double> directly(double by, Eigen::VectorXd from, int steps);
+  double at_end(double distance);
+  std::optional<double> corrected(double by, const Place&);
+  struct Seen {
+    double inner, outer;  // distances that are too short and too long
+  };
+  Eigen::VectorXd next_place(const Place&, double loglik, const Seen&) const;
   std::optional<Eigen::VectorXd> step_to(double loglik, const Place&) const;
   std::optional<double> by_walking(double by, double guess);
   std::optional<double> fall(double distance);
@@ -62,6 +74,7 @@ class ProfileEnd {
   int finest_;
   Side side_;
   std::map<double, Place> walked_;  // maxima over the others, by distance
+  Eigen::VectorXd end_;             // the last that was found
   double work_ = 0;
 };
 }  // namespace mckean
