@@ -7,8 +7,7 @@
 namespace mckean {
 namespace {
 
-constexpr double kTolerance = 1e-5;  // of the kernel's size
-constexpr std::size_t kDegrees[] = {4, 6, 8, 10, 12, 14, 16, 18, 20, 24};
+constexpr double kTolerance = 1e-5;                              // of the kernel's size
 constexpr double kProbes[] = {-1, -0.69, -0.23, 0.31, 0.77, 1};  // where errors are looked at, in half a side
 
 std::size_t place(std::size_t a, std::size_t b) { return (a + b) * (a + b + 1) / 2 + a; }
@@ -123,7 +122,7 @@ std::unique_ptr<const Transfer> CellTable::make(const Key& key) {
   const double size = std::max(largest(sample(key.kernel, own, own)), largest(sample(key.kernel, own, other)));
   if (!std::isfinite(size)) return nullptr;
   const bool near = std::abs(key.to.x - key.from.x) <= 1 && std::abs(key.to.y - key.from.y) <= 1;
-  for (const std::size_t nodes : kDegrees) {
+  for (const std::size_t nodes : kCellDegrees) {
     if (nodes > key.lattice.degree) break;
     if (near && nodes + 4 < key.lattice.degree) continue;  // would not serve
     auto made = expand(key, nodes, size);
@@ -186,15 +185,11 @@ bool CellTable::accurate(const Key& key, const Transfer& c, double size) {
   return true;
 }
 
-std::size_t CellTable::degree_for(double side, std::array<double, 2> point) {
-  const CellIndex cell{static_cast<std::int32_t>(std::floor(point[0] / side)),
-                       static_cast<std::int32_t>(std::floor(point[1] / side))};
-  for (const std::size_t degree : kDegrees) {
-    bool serves = true;
-    for (std::size_t k = 0; k < frames_.size() && serves; ++k)
-      serves = transfer(k, {side, degree}, cell, cell) != nullptr;
-    if (serves) return degree;
-  }
-  return 0;
+bool CellTable::serves(const Lattice& lattice, std::array<double, 2> point) {
+  const CellIndex cell{static_cast<std::int32_t>(std::floor(point[0] / lattice.side)),
+                       static_cast<std::int32_t>(std::floor(point[1] / lattice.side))};
+  for (std::size_t k = 0; k < frames_.size(); ++k)
+    if (!transfer(k, lattice, cell, cell)) return false;
+  return true;
 }
 }  // namespace mckean

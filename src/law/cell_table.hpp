@@ -11,6 +11,9 @@
 
 namespace mckean {
 
+// Degrees that are tried, and numbers of nodes.
+inline constexpr std::size_t kCellDegrees[] = {4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24};
+
 struct CellIndex {
   std::int32_t x, y;
   auto operator<=>(const CellIndex&) const = default;
@@ -41,8 +44,8 @@ class CellTable {
   // Null where products of this degree do not represent the kernel to 1e-5 of its size.
   const Transfer* transfer(std::size_t kernel, const Lattice&, CellIndex to, CellIndex from);
 
-  // The smallest degree that does within the cell of a point, or 0.
-  std::size_t degree_for(double side, std::array<double, 2> point);
+  // Whether all kernels are represented within the cell of a point.
+  bool serves(const Lattice&, std::array<double, 2> point);
 
  private:
   struct Key {

@@ -44,7 +44,15 @@ void Cells::set_parameters(std::span<const double> theta) {
   for (Reader* r : {&values_, &read_, &own_}) r->frame.set_fixed(theta);
 }
 
-// The side at which moments, fields and matrices between cells together cost least.
+// What a step of n particles costs, in additions: moments and fields at the particles, and matrices between cells, of
+// which those of distant ones have few entries.
+double Cells::cost_of(const Lattice& lattice, double cells, std::size_t n) const {
+  const double sums = static_cast<double>(plan_.sums.size()), weights = static_cast<double>(plan_.weights.outputs());
+  const double terms = static_cast<double>(lattice.terms()), near = std::min(cells, 25.0), far = cells - near;
+  return static_cast<double>(n) * (weights + sums) * terms + sums * cells * (near / 3 + far / 16) * terms * terms;
+}
+
+// The side at which all that costs least: coarser ones need higher degrees, which are tried while they could gain.
 bool Cells::choose(std::span<const double* const> columns, std::size_t n) {
   const Extent x = extent(columns[plan_.axes[0]], n), y = extent(columns[plan_.axes[1]], n);
   const double range = std::max({x.high - x.low, y.high - y.low, 1e-3});
@@ -52,19 +60,22 @@ bool Cells::choose(std::span<const double* const> columns, std::size_t n) {
   if (lattice_.side > 0 && range <= 1.25 * range_ && 2 * range > range_) return true;
   range_ = range;
   lattice_ = {};
-  const double sums = static_cast<double>(plan_.sums.size()), weights = static_cast<double>(plan_.weights.outputs());
+  std::size_t first = 0;  // of the degrees
   for (int j = kFinest; j >= kCoarsest; --j) {
     const double side = std::exp2(std::ceil(std::log2(range)) - j);
-    const std::size_t degree = table_.degree_for(side, {0.5 * (x.low + x.high), 0.5 * (y.low + y.high)});
-    if (degree == 0) break;
-    const Lattice lattice{side, degree};
-    const double terms = static_cast<double>(lattice.terms()), particles = static_cast<double>(n);
-    const double cells = std::min(particles, ((x.high - x.low) / side + 1) * ((y.high - y.low) / side + 1));
-    const double near = std::min(cells, 25.0) / 3, far = (cells - std::min(cells, 25.0)) / 16;
-    const double cost = particles * (weights + sums) * terms + sums * cells * (near + far) * terms * terms;
-    if (lattice_.side == 0 || cost < cost_) lattice_ = lattice, cost_ = cost;
+    const double cells =
+        std::min(static_cast<double>(n), ((x.high - x.low) / side + 1) * ((y.high - y.low) / side + 1));
+    for (std::size_t d = first; d < std::size(kCellDegrees); ++d) {
+      const Lattice lattice{side, kCellDegrees[d]};
+      const double cost = cost_of(lattice, cells, n);
+      if (lattice_.side > 0 && cost >= cost_) break;
+      if (!table_.serves(lattice, {0.5 * (x.low + x.high), 0.5 * (y.low + y.high)})) continue;
+      lattice_ = lattice, cost_ = cost, first = d;
+      break;
+    }
+    if (lattice_.side == 0) return false;  // coarser ones would not serve either
   }
-  return lattice_.side > 0;
+  return true;
 }
 
 // Of points first .. first + n, n <= kBlock. False where a point is not finite, or too far away to number its cell.

@@ -52,6 +52,7 @@ class Cells {
     std::vector<double*> to = std::vector<double*>(kBlock);
     std::vector<const double*> from = std::vector<const double*>(kBlock);
   };
+  double cost_of(const Lattice&, double cells, std::size_t n) const;
   bool choose(std::span<const double* const> columns, std::size_t n);
   bool locate(const Lattice&, std::span<const double* const> columns, std::size_t first, std::size_t n);
   bool add_moments(double t, std::span<const double* const> columns, std::size_t n, CellMoments& to);
