@@ -12,7 +12,6 @@ namespace mckean {
 namespace {
 
 constexpr double kNormal = 5, kTypical = 20;  // what a normal variate costs, and a step of a model of two equations
-constexpr double kCellSum = 100;              // a sum that is expanded on cells
 
 // A law as it was drawn, and with what, should it have to be drawn again with wider windows.
 struct ParticleLaw : Law {
@@ -28,19 +27,18 @@ ParticleEngine::ParticleEngine(ParticleProblem problem, NormalPrecision precisio
     : problem_(std::move(problem)), precision_(precision), prediction_(problem_.model()) {
   const System& system = problem_.system();
   const auto dynamics = system.dynamics(Scheme::euler, system.ranks()[problem_.first_rank()], false);
-  law_kind_ = !dynamics->reads_law()                                ? LawKind::none
-              : dynamics->field.pairwise.empty() || dynamics->cells ? LawKind::moments
-                                                                    : LawKind::pairs;
+  law_kind_ = !dynamics->reads_law()             ? LawKind::none
+              : dynamics->field.pairwise.empty() ? LawKind::moments
+                                                 : LawKind::pairs;
 }
 
 double ParticleEngine::step_cost(const Effort& e) const {
   const System& system = problem_.system();
   const std::size_t rank = system.ranks()[problem_.first_rank()];
   const double pairs = law_kind_ == LawKind::pairs ? static_cast<double>(e.law_particles) : 1;
-  const auto dynamics = system.dynamics(e.scheme, rank, false);
-  const double cells = dynamics->cells ? kCellSum * static_cast<double>(dynamics->cells->value_sums) : 0;
-  const double noise = kNormal * static_cast<double>(problem_.model().noise_sources()) + cells;
-  if (!e.ahead || !looks_ahead()) return (dynamics->move.cost() + noise) / kTypical * pairs;
+  const double noise = kNormal * static_cast<double>(problem_.model().noise_sources());
+  if (!e.ahead || !looks_ahead())
+    return (system.dynamics(e.scheme, rank, false)->move.cost() + noise) / kTypical * pairs;
   // A step of n between two observations is followed by (n − 1)/2 others in its forecast, and by one more for ψ.
   const auto ahead = system.ahead(e.scheme, rank);
   const Grid grid = problem_.schedule({e.level, e.scheme}).grid;
