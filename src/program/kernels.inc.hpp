@@ -124,6 +124,20 @@ inline void spread(const double* values, std::size_t count, double* const* to) {
     for (std::size_t p = 0; p < kLanes; p += W) store(to[i] + p, splat(values[i]));
 }
 
+// Those that are no operation of a program.
+constexpr void add_loops(Kernels& k) {
+  k.sum = sum;
+  k.largest = largest;
+  k.spread = spread;
+  k.normals_float = normals_float;
+  k.normals_double = normals_double;
+  k.listed_float = listed_float;
+  k.listed_double = listed_double;
+  k.add_products = add_products;
+  k.sum_products = sum_products;
+  k.add_staircase = add_staircase;
+}
+
 constexpr Kernels make_kernels(const char* name) {
   Kernels k{};
   k.name = name;
@@ -175,16 +189,7 @@ constexpr Kernels make_kernels(const char* name) {
   scalar1(Instr::lgamma, [](double a) { return log_gamma(a); });
   scalar2(Instr::polygamma, [](double a, double b) { return polygamma(a, b); });
 
-  k.sum = sum;
-  k.largest = largest;
-  k.spread = spread;
-  k.normals_float = normals_float;
-  k.normals_double = normals_double;
-  k.listed_float = listed_float;
-  k.listed_double = listed_double;
-  k.add_products = add_products;
-  k.sum_products = sum_products;
-  k.add_staircase = add_staircase;
+  add_loops(k);
   return k;
 }
 }  // namespace mckean::MCKEAN_WIDTH
