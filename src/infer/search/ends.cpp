@@ -77,6 +77,7 @@ class EndSearch {
     const Fit& fit = *rounds.fit();
     for (Index j = 0; j < box.size(); ++j)
       if (j != i && fit.top.bound[static_cast<std::size_t>(j)] == 0 && fit.covariance(j, j) > 0) others_.push_back(j);
+    slope_ = end.ridge(others_);
     describe_others(fit);
     const double wanted = std::pow(std::max(rounds.noise(), 0.05) / kError, 2);
     const double least = 2 * static_cast<double>(others_.size()) + 6;
@@ -146,18 +147,13 @@ class EndSearch {
 
   const VectorXd& top() const { return rounds_.fit()->top.z; }
 
-  // How the others follow the parameter, and their standard deviations when it is held.
+  // The standard deviations of the others when the parameter is held.
   void describe_others(const Fit& fit) {
     const Index i = end_.parameter;
     MatrixXd covariance = fit.covariance(others_, others_);
-    slope_ = VectorXd::Zero(static_cast<Index>(others_.size()));
-    if (fit.top.bound[static_cast<std::size_t>(i)] != 0) {
-      const MatrixXd inverse = fit.region.inverse(), hessian = inverse.transpose() * fit.f.hessian(fit.top.u) * inverse;
-      slope_ = end_.sign * covariance * VectorXd(hessian(others_, i));
-    } else if (end_.trusted) {
+    if (end_.trusted && fit.covariance(i, i) > 0) {  // no bound holds it
       const VectorXd joint = fit.covariance(others_, i);
       covariance -= joint * joint.transpose() / fit.covariance(i, i);
-      slope_ = end_.sign * joint / fit.covariance(i, i);
     }
     const Spectrum s = spectrum(covariance);
     const VectorXd sd = s.values.cwiseMax(1e-20).cwiseSqrt();

@@ -8,10 +8,11 @@ namespace mckean::search {
 
 struct End {
   Eigen::Index parameter;
-  int sign;      // 1: the upper one
-  double fall;   // of the profile log-likelihood there
-  double guess;  // its distance from the top, in z
-  bool trusted;  // the guess comes from the curvature, not from the scale alone
+  int sign;               // 1: the upper one
+  double fall;            // of the profile log-likelihood there
+  double guess;           // its distance from the top, in z
+  bool trusted;           // the guess comes from the polynomial, not from the scale alone
+  Eigen::VectorXd ridge;  // how the other parameters are thought to move on the way there, per unit of distance
 };
 
 struct Ends {

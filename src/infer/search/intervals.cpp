@@ -18,24 +18,56 @@ constexpr double kTwoSided = kNormal95 * kNormal95 / 2;  // fall of the log-like
 constexpr double kOneSided = 2.705543454095404 / 2;
 constexpr double kPartOfFlat = 0.05;  // of a flat direction's largest component
 constexpr double kParabola = 3;       // times the half-width that a standard error may suggest
+constexpr double kNearGuess = 2;      // times the parabola's distance, and its inverse, within which a cubic's may lie
+constexpr double kFarthest = 3.5;     // in u
+constexpr double kKnown = 0.4;        // error of a polynomial's value up to which it tells of an end
+constexpr int kMostSteps = 12;
+constexpr double kAtEnd = 0.01;  // of the fall
 
-// How far from its bound the profile likelihood of a parameter has fallen so much: g v + ½ c v² with the slope g at the
-// bound, and c the curvature when the other parameters follow.
-double reach(const Fit& fit, Index i) {
+// The end of a parameter that a bound holds: its profile log-likelihood is g v + ½ c v² at a distance v, with the slope
+// g at the bound, and c the curvature when the other parameters follow.
+End from_bound(const Fit& fit, Index i) {
+  const int sign = -fit.top.bound[static_cast<std::size_t>(i)];
   const MatrixXd inverse = fit.region.inverse();
   const VectorXd gradient = inverse.transpose() * fit.f.gradient(fit.top.u);
-  const MatrixXd information = -(inverse.transpose() * fit.f.hessian(fit.top.u) * inverse);
-  std::vector<Index> others;
-  for (Index j = 0; j < gradient.size(); ++j)
-    if (fit.top.bound[static_cast<std::size_t>(j)] == 0) others.push_back(j);
-  double curvature = information(i, i);
-  if (!others.empty()) {
-    const VectorXd across = information(others, i);
-    curvature -= across.dot(pseudo_inverse(information(others, others)) * across);
+  const MatrixXd hessian = inverse.transpose() * fit.f.hessian(fit.top.u) * inverse;
+  const VectorXd followed = fit.covariance * hessian.col(i);  // by those that no bound holds
+  const double slope = std::abs(gradient[i]), curvature = -hessian(i, i) - hessian.col(i).dot(followed);
+  const double distance = curvature <= 1e-9 * slope * slope
+                              ? kOneSided / slope
+                              : (std::sqrt(slope * slope + 2 * curvature * kOneSided) - slope) / curvature;
+  return {i, sign, kOneSided, distance, true, sign * followed};
+}
+
+// An end of a parameter that no bound holds, by the curvature at the top alone.
+End by_curvature(const Fit& fit, Index i, int sign) {
+  const double variance = fit.covariance(i, i);
+  return {i, sign, kTwoSided, kNormal95 * std::sqrt(variance), true, sign * fit.covariance.col(i) / variance};
+}
+
+// The same with the polynomial's third derivatives: where its own profile has fallen as much, if that is known there.
+std::optional<End> by_polynomial(const Fit& fit, const Box& box, const End& parabola) {
+  End out = parabola;
+  double inner = 0, inner_root = 0;  // √fall is nearly linear in the distance
+  for (int step = 0; step < kMostSteps; ++step) {
+    const VectorXd z = box.inside(fit.top.z + out.guess * out.ridge);
+    TopOptions options{.most = kFarthest, .held = out.parameter, .from = fit.region.from(z)};
+    const Top there = top_of(fit.f, fit.region, box, options);
+    const double fall = fit.top.value - there.value;
+    if (!there.interior || fall <= 0) return {};
+    const double distance = std::abs(there.z[out.parameter] - fit.top.z[out.parameter]);
+    out.ridge = (there.z - fit.top.z) / distance;
+    if (std::abs(fall - out.fall) < kAtEnd * out.fall) {
+      out.guess = distance;
+      return fit.f.value_error(there.u) < kKnown ? std::optional(out) : std::nullopt;
+    }
+    const double slope = (std::sqrt(fall) - inner_root) / (distance - inner);
+    if (!(slope > 0)) return {};
+    out.guess = distance + (std::sqrt(out.fall) - std::sqrt(fall)) / slope;
+    if (out.guess > kNearGuess * parabola.guess || out.guess < parabola.guess / kNearGuess) return {};
+    inner = distance, inner_root = std::sqrt(fall);
   }
-  const double slope = std::abs(gradient[i]);
-  if (curvature <= 1e-9 * slope * slope) return kOneSided / slope;
-  return (std::sqrt(slope * slope + 2 * curvature * kOneSided) - slope) / curvature;
+  return {};
 }
 
 bool part_of(const VectorXd& flat, Index i) { return std::abs(flat[i]) > kPartOfFlat * flat.cwiseAbs().maxCoeff(); }
@@ -56,12 +88,14 @@ std::vector<End> guessed_ends(const Fit& fit, const Box& box, std::span<const Ve
     if (std::ranges::any_of(flat, moves)) {
       const double scale = std::max(1.0, std::abs(fit.top.z[i]));
       if (flat.size() == 1 && alone(flat[0], i))
-        for (const int sign : {-1, 1}) out.push_back({i, sign, kTwoSided, scale, false});
+        for (const int sign : {-1, 1}) out.push_back({i, sign, kTwoSided, scale, false, VectorXd::Zero(box.size())});
     } else if (bound != 0) {
-      out.push_back({i, -bound, kOneSided, reach(fit, i), true});
+      out.push_back(from_bound(fit, i));
     } else {
-      for (const int sign : {-1, 1})
-        out.push_back({i, sign, kTwoSided, kNormal95 * std::sqrt(fit.covariance(i, i)), true});
+      for (const int sign : {-1, 1}) {
+        const End parabola = by_curvature(fit, i, sign);
+        out.push_back(flat.empty() ? by_polynomial(fit, box, parabola).value_or(parabola) : parabola);
+      }
     }
   }
   return out;
