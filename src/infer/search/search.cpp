@@ -88,8 +88,10 @@ class Search {
       doubt({settled ? Finding::Code::no_maximum : Finding::Code::not_at_rest});
       return;
     }
-    finer_steps();
-    larger_law();
+    if (!settled_in_both()) {
+      finer_steps();
+      larger_law();
+    }
     judge_error();
     find_ends();
   }
@@ -181,14 +183,24 @@ class Search {
     Finding::Code matters, moved;
   };
 
+  // What a finer effort makes of the top; none where that could not be told.
+  struct Change {
+    std::optional<Shift> shift;
+    Worst worst;
+  };
+  Change change_by(const char* what, const Effort& finer) {
+    Change out{rounds_->shift(finer, kClosely), {}};
+    const Worst w = out.worst = out.shift ? worst(*out.shift) : Worst{};
+    evaluate_.say(fmt::format("{}: level {}, {} law particles move '{}' by {:.2f} ± {:.2f} standard errors", what,
+                              finer.level, finer.law_particles, name(w.parameter), w.shift, w.error));
+    return out;
+  }
+
   // Goes on with a finer effort for as long as that moves the top; says by how much it still does.
   template <class Next>
   void go_finer(const Refinement& kind, Next&& next) {
     for (std::optional<Effort> finer = next(rounds_->effort()); finer; finer = next(rounds_->effort())) {
-      const auto s = rounds_->shift(*finer, kClosely);
-      const Worst w = s ? worst(*s) : Worst{};
-      evaluate_.say(fmt::format("{}: level {}, {} law particles move '{}' by {:.2f} ± {:.2f} standard errors",
-                                kind.what, finer->level, finer->law_particles, name(w.parameter), w.shift, w.error));
+      const auto [s, w] = change_by(kind.what, *finer);
       if (reliable_ && leave_exploding_steps()) {
         refine();
         if (!rounds_->fit()) return doubt({Finding::Code::no_maximum});
@@ -224,6 +236,15 @@ class Search {
     return finer;
   }
 
+  std::optional<Effort> next_law(const Effort& e) const {
+    if (options_.law == Engine::LawKind::none || options_.law_particles > 0) return {};
+    const std::size_t most = options_.law == Engine::LawKind::pairs ? 1024 : rounds_options_.most_law_particles;
+    if (2 * e.law_particles > most) return {};
+    Effort finer = e;
+    finer.law_particles *= 2;
+    return finer;
+  }
+
   bool too_much(std::size_t samples, const Effort& e) const {
     return evaluate_.cost() + rounds_->cost_of(samples, e) > options_.most_cost;
   }
@@ -250,21 +271,23 @@ class Search {
     return rounds_->settle();
   }
 
+  // Whether more steps and a larger law together leave the top where it is, which takes half the samples that each by
+  // itself takes.
+  bool settled_in_both() {
+    const auto finer = next_level(rounds_->effort()), both = finer ? next_law(*finer) : std::nullopt;
+    if (!both) return false;
+    const Change c = change_by("steps and particles of the law", *both);
+    return c.shift && !c.worst.matters() && !rounds_->exploding();
+  }
+
   void finer_steps() {
     go_finer({"steps", Finding::Code::steps_matter, Finding::Code::steps_moved},
              [&](const Effort& e) { return next_level(e); });
   }
 
   void larger_law() {
-    if (options_.law == Engine::LawKind::none || options_.law_particles > 0) return;
-    const std::size_t most = options_.law == Engine::LawKind::pairs ? 1024 : rounds_options_.most_law_particles;
     go_finer({"particles of the law", Finding::Code::law_matters, Finding::Code::law_moved},
-             [&](const Effort& e) -> std::optional<Effort> {
-               if (2 * e.law_particles > most) return {};
-               Effort finer = e;
-               finer.law_particles *= 2;
-               return finer;
-             });
+             [&](const Effort& e) { return next_law(e); });
   }
 
   void judge_error() {
