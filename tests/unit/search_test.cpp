@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "infer/search/explore.hpp"
 #include "infer/search/intervals.hpp"
@@ -453,6 +454,24 @@ TEST(Search, GoesOnWithALargerLawWhileThatMovesTheMaximum) {
   EXPECT_NEAR(f.theta[0], 1, 0.1 * 0.8 + 4 * f.mc_se[0]);
 }
 
+// Steps and law are made finer at once to see whether either matters, and one by one only where something does.
+TEST(Search, LooksAtStepsAndLawTogether) {
+  const auto steps_alone = [](double by) {
+    Synthetic s = biased(by);
+    s.noise = 1000;  // rounds have more particles than those that settle, whose law has 1024
+    s.kind = Engine::LawKind::moments;
+    std::set<std::pair<int, std::size_t>> seen;  // levels and N
+    s.value = [&seen, whole = s.value](std::span<const double> t, const Effort& e) {
+      if (e.law_particles > 1024) seen.emplace(e.level, e.law_particles);
+      return whole(t, e);
+    };
+    EXPECT_TRUE(s.run().converged);
+    return std::ranges::any_of(seen, [&](const auto& one) { return seen.contains({one.first + 1, one.second}); });
+  };
+  EXPECT_FALSE(steps_alone(0));
+  EXPECT_TRUE(steps_alone(0.4));
+}
+
 TEST(Search, NoiseThatHidesTheMaximumIsSaid) {
   Synthetic s = parabola(2);
   s.noise = 4e6;  // a standard deviation of 16 with the most particles
@@ -511,6 +530,38 @@ TEST(Ends, APointThatIsHigherThanTheTopIsReturned) {
   const Ends ends = find_ends(evaluate, box, rounds, guesses, "raised");
   ASSERT_TRUE(ends.higher);
   EXPECT_GT(box.theta(*ends.higher)[0], 1.12);
+}
+
+// Guesses from a cubic polynomial are close to the ends of the profile where the parabola's are not, and the other
+// parameter is where it follows to.
+TEST(Ends, GuessesKnowThatALikelihoodIsSkewed) {
+  Synthetic s;
+  s.noise = 0.4;
+  s.unknowns = {{"rate", 1.0, 0.0}, {"mu", 1.0}};
+  s.value = [](std::span<const double> t, const Effort&) -> std::optional<double> {
+    const double m = (t[1] - 2 * t[0]) / 0.2;  // follows the rate
+    return 100 * std::log(t[0]) - 100 * t[0] - m * m / 2;
+  };
+  SerialRunner runner;
+  FitObserver observer;
+  Evaluations evaluate(s, runner, observer, 1);
+  const Box box(s.unknowns);
+  const Eigen::MatrixXd covariance = 0.01 * Eigen::MatrixXd::Identity(2, 2);
+  RoundsOptions rounds_options;
+  rounds_options.name = "r";
+  Rounds rounds(evaluate, box, rounds_options, Region::of(box.from(std::vector{1.1, 1.0}), covariance, 2),
+                {.level = 4, .particles = 512});
+  ASSERT_TRUE(rounds.settle() && rounds.refine());
+  const auto guesses = guessed_ends(*rounds.fit(), box, {});
+  ASSERT_EQ(guesses.size(), 4);
+  // 100 log θ − 100 θ + 100 falls by 1.92 at 0.8166 and 1.2090; the parabola says 0.8040 and 1.1960.
+  const double rate = rounds.fit()->top.z[0];
+  EXPECT_NEAR(rate - guesses[0].guess, 0.8166, 0.005);
+  EXPECT_NEAR(rate + guesses[1].guess, 1.2090, 0.005);
+  for (const End& e : {guesses[0], guesses[1]}) {
+    const double there = rate + e.sign * e.guess;
+    EXPECT_NEAR(rounds.fit()->top.z[1] + e.guess * e.ridge[1], 2 * there, 0.01) << e.sign;
+  }
 }
 
 TEST(Search, StepsOfPairwiseLawsCountByTheirNumberOfParticles) {

@@ -19,7 +19,7 @@ constexpr int kMostBatches = 12;
 constexpr std::size_t kFewest = 12, kMostAtOnce = 4;  // samples of a batch, and in units of a small one
 constexpr double kExpected = 0.9;                     // error over what is wanted that a batch is planned for
 constexpr std::size_t kNoiseDraws = 12, kMostTimes = 4;
-constexpr double kQuiet = 0.16;                      // variance of a log-likelihood that samples should have
+constexpr double kQuiet = 0.35;                      // variance of a log-likelihood that samples should have
 constexpr double kNarrower = 0.7, kNarrowest = 0.5;  // of the samples, where the polynomial does not fit
 constexpr double kUnsteady = 0.3;                    // standard errors between tops of near and all samples
 // Rounds end when their estimate of the Monte Carlo error is small, which is more likely where it is too small: over
