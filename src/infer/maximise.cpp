@@ -49,10 +49,13 @@ class Newton {
   }
   double work() const { return best_.work; }
 
-  // From a start that the observations contradict, first to the maximum of a tempered likelihood, and on from there.
+  // From a start that the observations contradict, first to the maximum of a tempered likelihood, and on from there
+  // unless the start itself is higher.
   Result<Maximum> run() {
-    VectorXd theta = VectorXd::Map(start_.data(), static_cast<Index>(start_.size()));
+    const VectorXd start = VectorXd::Map(start_.data(), static_cast<Index>(start_.size()));
+    VectorXd theta = start;
     while (temper_ > kLeastTemper && !begins_plausibly(theta)) temper_ /= 4;
+    const bool tempered = temper_ < 1;
     for (; temper_ < 1; temper_ *= 4) {
       if (const auto failed = begin(theta)) return *failed;
       for (int i = 0; i < kTemperedSteps && length() > 0.1; ++i, ++best_.iterations)
@@ -60,7 +63,7 @@ class Newton {
       theta = here_.theta;
     }
     best_.message.clear();
-    if (const auto failed = begin(theta)) return *failed;
+    if (const auto failed = tempered ? begin_at_higher(theta, start) : begin(theta)) return *failed;
     while (!finished() && climb()) ++best_.iterations;
     if (pinned_) return *pinned_;
     describe();
@@ -100,6 +103,12 @@ class Newton {
     const auto at = evaluate(theta);
     if (!at) return at.failure();
     begin(*at);
+    return {};
+  }
+  std::optional<Failure> begin_at_higher(const VectorXd& a, const VectorXd& b) {
+    const auto at_a = evaluate(a), at_b = evaluate(b);
+    if (!at_a && !at_b) return at_a.failure();
+    begin(!at_a || (at_b && at_b->loglik > at_a->loglik) ? *at_b : *at_a);
     return {};
   }
   void begin(const Point& at) {

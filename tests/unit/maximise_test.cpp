@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <numbers>
 
 #include "infer/line_scan.hpp"
@@ -20,6 +21,8 @@ struct Written : Engine {
   oracle::Function f;
   std::vector<Parameter> unknowns;
   double of_steps = 0;  // times (aΔ)⁴ is the error of steps, with a = θ₁; where aΔ > 3 they explode
+  std::function<bool(double)> implausible = [](double) { return false; };  // at θ₁, where nothing is tempered
+  oracle::Function tempered;                                               // in place of f there; empty: f
   mutable int calls = 0;
 
   Written(oracle::Function function, std::vector<Parameter> parameters)
@@ -39,7 +42,11 @@ struct Written : Engine {
     Evaluation out;
     const double step = of_steps == 0 ? 0 : std::exp2(-request.effort.level);
     if (theta(0) * step > 3) return Failure{Failure::Code::undefined, "an explosion"};
-    const auto g = [&](const VectorXd& t) { return f(t) + of_steps * std::pow(t(0) * step, 4); };
+    const bool plain = request.effort.temper == 1;
+    if (plain && !request.accepts_implausible && implausible(theta(0)))
+      return Failure{Failure::Code::implausible, "deep in the tails"};
+    const oracle::Function& here = plain || !tempered ? f : tempered;
+    const auto g = [&](const VectorXd& t) { return here(t) + of_steps * std::pow(t(0) * step, 4); };
     out.loglik = request.effort.temper * g(theta);
     if (std::isnan(out.loglik)) return Failure{Failure::Code::undefined, "nothing here"};
     if (order == Order::information) {
@@ -96,6 +103,18 @@ TEST(Maximise, ComesBackFromABoundWithoutALikelihood) {
   const Maximum m = highest(engine, {40});
   EXPECT_TRUE(m.converged) << m.message;
   EXPECT_NEAR(m.theta[0], 1, 1e-5);
+}
+
+TEST(Maximise, ComesBackToAStartThatIsHigherThanWhereTemperingLed) {
+  // A peak of 0 at 1 and one of −5 at 9, to which tempered observations lead from everywhere.
+  const auto two = [](const VectorXd& t) {
+    return std::log(std::exp(-2 * std::pow(t(0) - 1, 2)) + std::exp(-5 - 2 * std::pow(t(0) - 9, 2)));
+  };
+  Written engine(two, {{"a", 1.5}});
+  engine.tempered = [](const VectorXd& t) { return -std::pow(t(0) - 9, 2); };
+  engine.implausible = [](double) { return true; };
+  EXPECT_NEAR(highest(engine, {1.5}).theta[0], 1, 1e-4);
+  EXPECT_NEAR(highest(engine, {-6}).theta[0], 9, 1e-4);  // and not to one that is lower
 }
 
 TEST(Maximise, SaysThatADirectionIsFlat) {

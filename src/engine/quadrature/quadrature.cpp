@@ -9,6 +9,10 @@
 
 namespace mckean {
 
+namespace {
+constexpr double kPlausibleCut = 13;  // standard deviations: tails that a few outliers of many observations need
+}  // namespace
+
 // What does not depend on the level.
 struct Quadrature::Compiled {
   struct OfScheme {
@@ -61,35 +65,36 @@ Scheme Quadrature::best_scheme() const {
   return has_steps(Scheme::splitting) && !pairs ? Scheme::splitting : Scheme::euler;
 }
 
-std::optional<QuadratureValue> Quadrature::plausible(std::span<const double> theta, Order order, double temper) const {
-  try {
-    return evaluate(theta, order, parts_->accuracy, temper, false);
-  } catch (const CutTooShort&) {
-    return {};
-  }
-}
-
 template <class F>
-auto Quadrature::with_tails(std::span<const double> theta, F&& f) const {
-  for (Accuracy accuracy = parts_->accuracy;; accuracy.cut = std::min(std::numbers::sqrt2 * accuracy.cut, kWidestCut)) {
+auto Quadrature::with_tails(double widest, F&& f) const -> std::optional<std::invoke_result_t<F, Accuracy>> {
+  for (Accuracy accuracy = parts_->accuracy;; accuracy.cut = std::min(std::numbers::sqrt2 * accuracy.cut, widest)) {
     try {
       return f(accuracy);
     } catch (const CutTooShort&) {
-      if (accuracy.cut >= kWidestCut)
-        throw NumericalError(fmt::format(
-            "{}: an observation lies too far from all that the model predicts for double precision, with {}",
-            parts_->schedule.data.source, to_text(parts_->model().parameters(), theta)));
+      if (accuracy.cut >= widest) return {};
     }
   }
 }
 
+template <class F>
+auto Quadrature::with_all_tails(std::span<const double> theta, F&& f) const {
+  if (auto found = with_tails(kWidestCut, f)) return *std::move(found);
+  throw NumericalError(
+      fmt::format("{}: an observation lies too far from all that the model predicts for double precision, with {}",
+                  parts_->schedule.data.source, to_text(parts_->model().parameters(), theta)));
+}
+
+std::optional<QuadratureValue> Quadrature::plausible(std::span<const double> theta, Order order, double temper) const {
+  return with_tails(kPlausibleCut, [&](Accuracy a) { return evaluate(theta, order, a, temper, false); });
+}
+
 QuadratureValue Quadrature::value(std::span<const double> theta, Order order, double temper, bool predictions) const {
-  return with_tails(theta, [&](Accuracy a) { return evaluate(theta, order, a, temper, predictions); });
+  return with_all_tails(theta, [&](Accuracy a) { return evaluate(theta, order, a, temper, predictions); });
 }
 
 States Quadrature::states(std::span<const double> theta) const {
   const Formulas& formulas = parts_->formulas.plain;
-  return with_tails(theta, [&](Accuracy a) {
+  return with_all_tails(theta, [&](Accuracy a) {
     a.resolution *= 1.5;  // for quantiles, which need the densities between the points
     States out;
     for (std::size_t s = 0; s < parts_->schedule.visits.size(); ++s) {

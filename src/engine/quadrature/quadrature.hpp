@@ -42,9 +42,12 @@ class Quadrature {
   struct Parts;
   explicit Quadrature(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
   QuadratureValue evaluate(std::span<const double> theta, Order, Accuracy, double temper, bool predictions) const;
-  // The value of f(accuracy), with tails as wide as it needs.
+  // The value of f(accuracy) with tails as wide as it needs, which may be so many standard deviations: else none.
   template <class F>
-  auto with_tails(std::span<const double> theta, F&& f) const;
+  auto with_tails(double widest, F&& f) const -> std::optional<std::invoke_result_t<F, Accuracy>>;
+  // As wide as numbers can be; throws NumericalError.
+  template <class F>
+  auto with_all_tails(std::span<const double> theta, F&& f) const;
 
   std::shared_ptr<const Parts> parts_;
 };
