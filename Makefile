@@ -56,6 +56,7 @@ bench: install-build-deps build/build.ninja  ## how fast it is
 	cmake --build --preset release
 	@set -e; for program in build/bench/*_bench; do echo "$$program"; "$$program"; done
 	/usr/bin/python3 bench/fit_speed.py build/mckean
+	/usr/bin/python3 bench/exact_fits.py build/mckean build/mckean_exact
 
 study: install-build-deps build/build.ninja  ## fits against exact answers and truths (long); PART=benchmark|suite|likelihood|starts|linear|zscores|work|coverage|failures
 	$(call install,$(STUDY_PACKAGES))

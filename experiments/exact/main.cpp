@@ -93,6 +93,8 @@ oracle::Maximum mle(const Case& c) {
   };
   if (c.family == "kuramoto") return maximum([](const Values& v) { return oracle::kuramoto(kuramoto(v)); });
   if (c.family == "neural") return maximum([](const Values& v) { return oracle::neural(neural(v)); });
+  if (c.family == "desai-zwanzig")
+    return maximum([](const Values& v) { return oracle::desai_zwanzig({v.at("a"), v.at("theta")}); });
   if (c.family == "mean-field-ou")
     return maximum([](const Values& v) { return oracle::mean_field_ou(ornstein_uhlenbeck(v)); });
   if (c.family == "linear-2d") return maximum(linear_2d);
@@ -120,7 +122,8 @@ void print(const Case& c, const oracle::Maximum& maximum) {
 int main(int argc, char** argv) try {
   Case c;
   CLI::App app("exact maximum-likelihood estimates of the benchmark cases");
-  app.add_option("FAMILY", c.family, "kuramoto, neural, mean-field-ou, linear-2d or oscillator")->required();
+  app.add_option("FAMILY", c.family, "kuramoto, neural, desai-zwanzig, mean-field-ou, linear-2d or oscillator")
+      ->required();
   app.add_option("DATA", c.data, "data file with the column y")->required();
   app.add_option("--free", c.free, "name=value,...: free parameters and their starts")->required()->delimiter(',');
   app.add_option("--fixed", c.fixed, "name=value,...: everything else")->delimiter(',');

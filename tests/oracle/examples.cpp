@@ -83,6 +83,23 @@ ScalarModel neural(const Neural& n) {
           .log_g = normal_log_density(n.tau * n.tau)};
 }
 
+ScalarModel desai_zwanzig(const DesaiZwanzig& d) {
+  constexpr double df = 5;
+  const double log_constant = std::lgamma((df + 1) / 2) - std::lgamma(df / 2) - std::log(df * std::numbers::pi) / 2;
+  return {.drift = [=](double x, std::span<const double> m,
+                       double) { return d.a * (x - x * x * x) + d.theta * (m[0] - x); },
+          .sigma = constant(d.sigma),
+          .psi = {[](double x) { return x; }},
+          .xi = {},
+          .x0 = 0.5,
+          .sd0 = 0.3,
+          .log_g =
+              [=](double x, double y) {
+                const double z = (y - x) / d.tau;
+                return log_constant - std::log(d.tau) - (df + 1) / 2 * std::log1p(z * z / df);
+              }};
+}
+
 mckean::Data simulate(const ScalarModel& model, const Simulation& simulation) {
   const auto T = static_cast<std::size_t>(simulation.T);
   mckean::Data data = unit_series(std::vector<double>(T));

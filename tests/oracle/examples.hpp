@@ -42,6 +42,14 @@ struct Neural {
 };
 ScalarModel neural(const Neural& n);
 
+// dX = [a (X − X³) + theta (E X − X)] dt + sigma dW, X_0 ~ N(0.5, 0.3²),  Y ~ X + tau t_5.
+struct DesaiZwanzig {
+  double a, theta;
+  double sigma = 0.6;
+  double tau = 0.4;
+};
+ScalarModel desai_zwanzig(const DesaiZwanzig& d);
+
 // `count` series at times 1..T of a model without xi: Euler paths in the exact law, plus noise of sd tau.
 struct Simulation {
   int T;
