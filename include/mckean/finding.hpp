@@ -41,6 +41,7 @@ struct Finding {
     law_bias,
     too_few_particles,
     tolerance_not_met,
+    smoothing_tolerance_not_met,
     monte_carlo_error,
     monte_carlo_error_exceeds,
     heavy_tails,

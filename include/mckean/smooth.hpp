@@ -38,4 +38,25 @@ struct SmoothedStates {
 };
 // At θ. Throws InputError, NumericalError, and Stopped.
 SmoothedStates smooth(const Problem&, std::span<const double> theta, const SmoothOptions&, TaskRunner&);
+
+// The state of the diffusion itself: steps, particles and their proposal are those of its log-likelihood, chains and
+// finer steps are added until the means are known as well as asked for. Errors are in standard deviations of the
+// smoothed state: root mean squares over all times, of the component that has the largest.
+struct DiffusionSmoothingOptions {
+  double tolerance = 0.1;  // of steps and draws together
+  std::uint64_t seed = 1;
+  bool full_precision = false;
+  double most_work = 1e10;  // particle-steps times their cost, after which it ends as it is
+};
+struct DiffusionSmoothing {
+  SmoothedStates states;
+  Effort effort;
+  Smoother smoother = Smoother::backward;
+  std::size_t chains = 0, iterations = 0, burn_in = 0;
+  std::optional<double> steps;  // by which the last doubling of the steps moved the means; none: not known
+  double draws = 0;             // Monte Carlo error
+  bool reached = false;         // the tolerance
+};
+DiffusionSmoothing smooth_diffusion(const Problem&, std::span<const double> theta, const DiffusionSmoothingOptions&,
+                                    TaskRunner&);
 }  // namespace mckean

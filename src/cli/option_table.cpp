@@ -140,6 +140,9 @@ const std::vector<Option> kOptions = {
      "another tolerance"},
     {"--tolerance", &A::tolerance, C::loglik, {.check = positive_number()},
      "without sizes of particles: until all errors together are below this, in log units (default 0.1)"},
+    {"--tolerance", &A::tolerance, C::smooth, {.check = positive_number()},
+     "without sizes of particles and chains: until the errors of the means are below this, in standard deviations of the "
+     "smoothed state (default 0.1)"},
     {"", &A::first_tolerance, C::fit, {.key = "first_tolerance"}, ""},
     {"--iterations", &A::iterations, C::score, {.fallback = "200", .check = whole_number(1, kMostIterations)},
      kIterations},

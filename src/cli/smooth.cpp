@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 
+#include "cli/advice.hpp"
 #include "cli/chain_options.hpp"
 #include "cli/command.hpp"
 #include "cli/exact_answer.hpp"
@@ -40,6 +43,54 @@ void check_output(const Arguments& o) {
   if (same(o.out, o.data)) throw InputError(fmt::format("--out {}: this is the data file; give another", o.out));
   require_writable(o.out);
 }
+
+bool sizes_given(const Arguments& o) {
+  return std::ranges::any_of(std::array{"--level", "--unit", "--particles", "--law-particles", "--smoother",
+                                        "--iterations", "--burn-in", "--chains"},
+                             [&](const char* flag) { return o.given.contains(flag); });
+}
+
+nlohmann::ordered_json json_of(const Arguments& o, const Model& model, const DiffusionSmoothing& s, double seconds) {
+  nlohmann::ordered_json steps = nullptr;
+  if (s.steps) steps = *s.steps;
+  return {{"out", o.out},
+          {"engine", "particles"},
+          {"scheme", name_of(s.effort.scheme)},
+          {"level", s.effort.level},
+          {"proposal", s.effort.ahead ? "ahead" : "plain"},
+          {"particles", s.states.particles},
+          {"law_particles", s.states.law_particles},
+          {"iterations", s.iterations},
+          {"burn_in", s.burn_in},
+          {"chains", s.chains},
+          {"smoother", s.smoother == Smoother::backward ? "backward" : "genealogy"},
+          {"errors", {{"steps", steps}, {"draws", s.draws}}},
+          {"seed", o.seed},
+          {"seconds", seconds},
+          {"particle_steps", s.states.particle_steps},
+          {"parameters", parameters_json(model, model.start_values())}};
+}
+
+// Steps and sizes chosen by what they change.
+void of_diffusion(const Arguments& o, const Problem& problem, World& world, const Stopwatch& clock) {
+  DiffusionSmoothingOptions options{.seed = o.seed, .full_precision = o.full_normals};
+  if (o.tolerance > 0) options.tolerance = o.tolerance;
+  const DiffusionSmoothing found = without_store(world, o, [&](Run& run) {
+    return smooth_diffusion(problem, problem.model().start_values(), options, run.runner());
+  });
+  if (!world.first()) return;
+  const Finding missed{Finding::Code::smoothing_tolerance_not_met, {{"error", found.draws}}};
+  if (!found.reached) fmt::print(stderr, "mckean: warning: {}\n", warning_texts({missed})[0]);
+  write_file(o.out, to_csv(problem.model(), problem.data(), found.states.at));
+  if (o.json) return print_json(json_of(o, problem.model(), found, clock.seconds()));
+  if (o.out == "-") return;
+  fmt::print("wrote {} ({} draws at each time)\n", o.out, found.chains * found.iterations);
+  fmt::print("{} steps, level {}, {} particles{}, {} law particles, seed {}\n", name_of(found.effort.scheme),
+             found.effort.level, found.states.particles, found.effort.ahead ? " that look ahead" : "",
+             found.states.law_particles, o.seed);
+  fmt::print("errors of the means, in standard deviations: {:.2g} by chance, {} by the last doubling of the steps\n",
+             found.draws, found.steps ? fmt::format("{:.2g}", *found.steps) : "an amount that is not known");
+}
 }  // namespace
 
 void run_smooth(const Arguments& o, World& world) {
@@ -60,6 +111,7 @@ void run_smooth(const Arguments& o, World& world) {
     out["parameters"] = parameters_json(model, model.start_values());
     return print_json(out);
   }
+  if (!sizes_given(o)) return of_diffusion(o, problem, world, clock);
   const SmoothedStates states = without_store(
       world, o, [&](Run& run) { return smooth(problem, model.start_values(), smooth_options(o), run.runner()); });
   if (!world.first()) return;

@@ -39,7 +39,24 @@ class Chooser {
                .law_particles = engine.law_kind() == Engine::LawKind::pairs ? kParticles : kLawParticles};
   }
 
+  // Steps that are too long for a few draws only are found late: then all begins again with the next finer ones.
   DiffusionLikelihood run() {
+    const Effort first = effort_;
+    for (int level = kFirstLevel;; ++level) {
+      try {
+        effort_ = first;
+        effort_.level = level;
+        return run_here();
+      } catch (const NumericalError&) {
+        level = effort_.level;
+        known_.clear();
+        if (level >= kLastLevel) throw;
+      }
+    }
+  }
+
+ private:
+  DiffusionLikelihood run_here() {
     choose_level_that_exists();
     choose_proposal();
     choose_particles();
@@ -52,7 +69,6 @@ class Chooser {
     return out;
   }
 
- private:
   double share() const { return kShareOfParticles * options_.tolerance; }
   static std::string key(const Effort& e) {
     return fmt::format("level {} particles {} law {} ahead {} widening {}", e.level, e.particles, e.law_particles,

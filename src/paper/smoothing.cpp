@@ -1,5 +1,7 @@
 #include "paper/smoothing.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -52,13 +54,14 @@ SmoothedDraws sorted_out(const ParticleProblem& problem, Steps steps, std::span<
 }  // namespace
 
 SmoothedChains draw_smoothed(const ParticleProblem& problem, const ChainOptions& options, std::uint64_t seed,
-                             Steps steps, std::size_t chains, std::size_t iterations, TaskRunner& runner) {
+                             Steps steps, ChainCount count, TaskRunner& runner) {
   std::vector<Task> tasks;
-  for (std::uint32_t r = 0; r < chains; ++r) tasks.push_back({"smooth", r});
+  for (std::uint32_t r = 0; r < count.chains; ++r)
+    tasks.push_back({fmt::format("smooth level {}", steps.level), count.first + r});
   const auto results = run_records(runner, tasks, [&](std::size_t r, std::stop_token stop) {
     ChainOptions mine = options;
     mine.stop = std::move(stop);
-    return draw_chain(problem, mine, {seed, static_cast<std::uint32_t>(r), steps.level, steps.scheme}, iterations);
+    return draw_chain(problem, mine, {seed, tasks[r].index, steps.level, steps.scheme}, count.iterations);
   });
   SmoothedChains out;
   for (const ChainDraws& r : results) {
@@ -81,16 +84,22 @@ std::vector<double> all_draws(const SmoothedChains& chains, std::size_t series, 
 SmoothedStates smooth(const Problem& of, std::span<const double> theta, const SmoothOptions& o, TaskRunner& runner) {
   const ParticleProblem problem(of, o.level, o.seed);
   const ChainOptions chain = held_chain(problem, theta, o, false);
-  const SmoothedChains chains = draw_smoothed(problem, chain, o.seed, o.level, o.chains, o.iterations, runner);
+  const SmoothedChains chains = draw_smoothed(problem, chain, o.seed, o.level, {0, o.chains, o.iterations}, runner);
   SmoothedStates out;
   out.particles = chain.particles, out.law_particles = chain.law_particles;
   out.particle_steps = chains.particle_steps;
-  const std::size_t d = of.model().dimension();
-  for (std::size_t s = 0; s < of.data().series.size(); ++s) {
-    out.at.emplace_back(d);
-    for (std::size_t c = 0; c < d; ++c)
-      for (std::size_t row = 0; row < of.data().series[s].times.size(); ++row)
-        out.at[s][c].push_back(summarise_draws(all_draws(chains, s, c, row)));
+  out.at = summarise_chains(chains);
+  return out;
+}
+
+States summarise_chains(const SmoothedChains& chains) {
+  States out;
+  const SmoothedDraws& shape = chains.draws[0];
+  for (std::size_t s = 0; s < shape.size(); ++s) {
+    out.emplace_back(shape[s].size());
+    for (std::size_t c = 0; c < shape[s].size(); ++c)
+      for (std::size_t row = 0; row < shape[s][c].size(); ++row)
+        out[s][c].push_back(summarise_draws(all_draws(chains, s, c, row)));
   }
   return out;
 }

@@ -13,10 +13,16 @@ struct SmoothedChains {
   std::uint64_t particle_steps = 0;
 };
 
+struct ChainCount {
+  std::uint32_t first = 0;  // chains have noise of their own, which their number names
+  std::size_t chains = 8, iterations = 500;
+};
 // Chains at the start of the options and after their burn-in.
-SmoothedChains draw_smoothed(const ParticleProblem&, const ChainOptions&, std::uint64_t seed, Steps, std::size_t chains,
-                             std::size_t iterations, TaskRunner&);
+SmoothedChains draw_smoothed(const ParticleProblem&, const ChainOptions&, std::uint64_t seed, Steps, ChainCount,
+                             TaskRunner&);
 
+// Of all chains, everywhere.
+States summarise_chains(const SmoothedChains&);
 // Of all chains, at one place.
 Smoothed summarise_draws(std::vector<double> draws);
 std::vector<double> all_draws(const SmoothedChains&, std::size_t series, std::size_t component, std::size_t row);

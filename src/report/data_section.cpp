@@ -90,7 +90,7 @@ Smoothing smooth(const Context& c, const Data& data) {
     options.start = c.facts.theta;
     ThreadRunner runner(c.input.threads);
     const SmoothedChains chains = draw_smoothed(problem, options, seed_of(c.input.plan.seed, "report"), plan.steps,
-                                                plan.chains, plan.iterations, runner);
+                                                {0, plan.chains, plan.iterations}, runner);
     std::vector<double> ratios;
     for (std::size_t s = 0; s < data.series.size(); ++s) {
       out.value.emplace_back(c.input.model.dimension());

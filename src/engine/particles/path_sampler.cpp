@@ -21,7 +21,7 @@ std::uint64_t cost_of_filter(const Schedule& schedule, std::size_t particles) {
 }
 
 KernelOptions kernel_options(const SamplerOptions& o) {
-  return {.particles = o.particles, .smoother = o.smoother, .precision = o.precision};
+  return {.particles = o.particles, .smoother = o.smoother, .precision = o.precision, .ahead = o.ahead};
 }
 }  // namespace
 

@@ -22,6 +22,7 @@ struct SamplerOptions {
   // Laws of pairs of particles with opposite noise: where the mean field is nearly linear in the law, its noise
   // almost cancels. Off for the algorithms as printed.
   bool antithetic_laws = false;
+  std::optional<AheadOptions> ahead = {};  // of one level: particles that look ahead
   std::stop_token stop{};  // asked before every iteration; then Stopped is thrown
 };
 
