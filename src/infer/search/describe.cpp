@@ -15,7 +15,7 @@ namespace {
 
 // A direction as a sum of parameters, those with hardly a part in it left out; one alone by its name.
 std::string combination(const Reached& r, const VectorXd& direction) {
-  const VectorXd natural = direction.cwiseProduct(r.box.scale);
+  const VectorXd natural = direction.cwiseProduct(r.box.slopes(r.rounds->fit()->top.z));
   std::string out, alone;
   for (Index i = 0; i < natural.size(); ++i) {
     const double c = natural[i];
@@ -47,9 +47,10 @@ void describe_fit(const Reached& r, const Fit& fit, Found& out) {
     if (x.group == 0) out.samples.push_back({box.theta(x.z), x.value, fit.f.value(fit.region.from(x.z))});
   out.loglik = fit.top.value + r.rounds->noise() * r.rounds->noise() / 2;  // E log p̂ ≈ log p − variance/2
   out.loglik_error = fit.f.value_error(fit.top.u);
-  out.covariance = box.scale.asDiagonal() * fit.covariance * box.scale.asDiagonal();
+  const VectorXd slopes = box.slopes(fit.top.z);
+  out.covariance = slopes.asDiagonal() * fit.covariance * slopes.asDiagonal();
   for (Index i = 0; i < box.size(); ++i)
-    out.mc_se[static_cast<std::size_t>(i)] = box.scale[i] * std::sqrt(fit.error(i, i));
+    out.mc_se[static_cast<std::size_t>(i)] = slopes[i] * std::sqrt(fit.error(i, i));
   const auto guesses = guessed_ends(fit, box, flat);
   auto ends = r.ends;
   if (ends.empty())

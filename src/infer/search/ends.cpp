@@ -17,56 +17,72 @@ using Eigen::Index, Eigen::MatrixXd, Eigen::VectorXd;
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kError = 0.2;         // log units, of a profile log-likelihood from its first samples
-constexpr double kUncertain = 0.35;    // from here on it takes more of them,
-constexpr std::size_t kMostTimes = 4;  // up to so many times
-constexpr std::size_t kDraws = 8;      // that tell whether a point is higher than the top
-constexpr double kHigher = 0.3;        // log units above the top, beyond errors, that make it none
-constexpr double kSpread = 0.8;        // of the samples across, in standard deviations
-constexpr double kClose = 0.25;        // share by which the fall at a guess may be off
-constexpr double kNarrow = 0.12;       // share of the distance that an end may be uncertain by
-constexpr double kFarShift = 1.5;      // standard deviations to the ridge from which on it is sought again
-constexpr double kFarthest = 100;      // distance, in units of the estimate and its start
-constexpr double kMovesOut = 0.75;     // share of the fall that is left with steps half as long
+constexpr double kError = 0.2;                          // log units, of a profile log-likelihood from its first samples
+constexpr double kUncertain = 0.35, kCarefully = 0.2;   // from here on it takes more of them; where the guess is no
+                                                        // parabola's
+constexpr double kBent = 0.2;                           // share by which it then differs from that
+constexpr std::size_t kMostTimes = 6;                   // as many samples
+constexpr std::size_t kDraws = 8;                       // that tell whether a point is higher than the top
+constexpr double kHigher = 0.3;                         // log units above the top, beyond errors, that make it none
+constexpr double kSpread = 0.8;                         // of the samples across, in standard deviations
+constexpr double kFarRidge = 2, kOtherCurvature = 0.7;  // standard deviations of what is expected of slopes, curvature
+constexpr double kKept = 2;         // standard deviations from the centre within which samples count when it moves
+constexpr double kSharper = 2;      // curvature from which on the others have another spread at the next distance
+constexpr double kClose = 0.25;     // share by which the fall at a guess may be off
+constexpr double kNarrow = 0.12;    // share of the distance that an end may be uncertain by
+constexpr double kFarShift = 1.5;   // standard deviations to the ridge from which on it is sought again
+constexpr double kFarthest = 100;   // distance, in units of the estimate and its start
+constexpr double kMovesOut = 0.75;  // share of the fall that is left with steps half as long
 constexpr int kMostMoves = 3, kMostDistances = 12, kFinest = 12;
 
 // A profile log-likelihood at one value of a parameter: the others are sampled around where its ridge is thought to be,
 //   a + b·w − ½ k |w|²   in standard deviations w of the others given the parameter at the top.
 struct Profile {
-  double value, error;   // a, and its error
-  VectorXd slope;        // b
-  double curvature = 1;  // k
-  double by_chance = 0;  // what |b|² is because of noise
+  double value;         // a
+  VectorXd slope;       // b
+  double curvature;     // k
+  MatrixXd covariance;  // of a, b and k
 
   VectorXd ridge() const {
     const VectorXd w = slope / curvature;
     return w * std::min(1.0, 2 / std::max(w.norm(), 1e-300));
   }
   double at(const VectorXd& w) const { return value + slope.dot(w) - curvature * w.squaredNorm() / 2; }
+  // What the squares of slopes are because of noise makes of the height of the ridge.
+  double by_chance() const { return covariance.diagonal().segment(1, slope.size()).sum() / (2 * curvature); }
+  double error_at(const VectorXd& w) const {
+    VectorXd row(w.size() + 2);
+    row[0] = 1, row.segment(1, w.size()) = w, row[w.size() + 1] = -w.squaredNorm() / 2;
+    return std::sqrt(row.dot(covariance * row));
+  }
 };
 
-std::optional<Profile> profile_through(std::span<const VectorXd> w, const VectorXd& y) {
-  const Index n = y.size(), across = w[0].size(), all = across == 0 ? 1 : across + 2;
-  if (n < all + 3) return {};
+// A few noisy samples say little of the curvature, and would place the ridge anywhere: what is known of it beforehand,
+// that it is about 1 and the ridge not far, counts as observations. The noise is at least that of the samples at the
+// top.
+Profile profile_through(std::span<const VectorXd> w, const VectorXd& y, double least_noise) {
+  const Index n = y.size(), across = w[0].size(), all = across + 2;
   MatrixXd design(n, all);
   for (Index i = 0; i < n; ++i) {
     const VectorXd& at = w[static_cast<std::size_t>(i)];
-    design(i, 0) = 1;
-    if (across == 0) continue;
-    design.row(i).segment(1, across) = at.transpose();
-    design(i, all - 1) = -at.squaredNorm() / 2;
+    design(i, 0) = 1, design.row(i).segment(1, across) = at.transpose(), design(i, all - 1) = -at.squaredNorm() / 2;
   }
-  const auto normal = inverse_if_positive(design.transpose() * design, 1e-10);
-  if (!normal) return {};
   const double level = y.mean();
-  const VectorXd c = *normal * (design.transpose() * (y.array() - level).matrix());
-  const double noise = ((y.array() - level).matrix() - design * c).squaredNorm() / static_cast<double>(n - all);
-  Profile out{level + c[0], std::sqrt(noise * (*normal)(0, 0)), VectorXd::Zero(across)};
-  if (across == 0) return out;
-  out.slope = c.segment(1, across);
-  out.curvature = std::clamp(c[all - 1], 0.3, 4.0);
-  out.by_chance = noise * normal->diagonal().segment(1, across).sum();
-  return out;
+  const VectorXd above = y.array() - level;
+  double noise = least_noise * least_noise;
+  VectorXd c;
+  MatrixXd covariance;
+  for (int pass = 0; pass < 2; ++pass) {
+    VectorXd prior = VectorXd::Constant(all, noise / (kFarRidge * kFarRidge)), mean = VectorXd::Zero(all);
+    prior[0] = 0, mean[all - 1] = 1, prior[all - 1] = noise / (kOtherCurvature * kOtherCurvature);
+    MatrixXd normal = design.transpose() * design;
+    normal += prior.asDiagonal();
+    const MatrixXd inverse = pseudo_inverse(normal);
+    c = inverse * (design.transpose() * above + prior.cwiseProduct(mean));
+    covariance = noise * inverse;
+    noise = std::max(noise, (above - design * c).squaredNorm() / static_cast<double>(std::max<Index>(1, n - all)));
+  }
+  return {level + c[0], c.segment(1, across), std::clamp(c[all - 1], 0.3, 4.0), covariance};
 }
 
 // Of one end: asks for values at a distance, is told them, and goes further out or back.
@@ -79,6 +95,8 @@ class EndSearch {
       if (j != i && fit.top.bound[static_cast<std::size_t>(j)] == 0 && fit.covariance(j, j) > 0) others_.push_back(j);
     slope_ = end.ridge(others_);
     describe_others(fit);
+    const double parabola = std::sqrt(2 * end.fall * fit.covariance(i, i));
+    bearable_ = end.trusted && std::abs(end.guess - parabola) < kBent * parabola ? kUncertain : kCarefully;
     const double wanted = std::pow(std::max(rounds.noise(), 0.05) / kError, 2);
     const double least = 2 * static_cast<double>(others_.size()) + 6;
     samples_ = static_cast<std::size_t>(std::clamp(wanted, least, 4 * least) / 2) * 2;
@@ -117,24 +135,23 @@ class EndSearch {
     if (!profile && phase_ == Phase::seek) return fallen(kInfinity, 0);
     // The ridge, or where it meets a bound.
     const VectorXd ridge = profile ? from_centre(box_.inside(at(profile->ridge()))) : VectorXd();
-    const double gained =
-        profile ? profile->at(ridge) - profile->value - profile->by_chance / (2 * profile->curvature) : 0;
+    const double gained = profile ? profile->at(ridge) - profile->value - profile->by_chance() : 0;
     const double highest = profile ? profile->value + std::max(0.0, gained) : -kInfinity;
-    if (profile && ridge.norm() > kFarShift && moves_++ < kMostMoves) {
-      centre_ += root_ * ridge;
-      forget();
-      return;
-    }
+    if (profile && ridge.norm() > kFarShift && moves_++ < kMostMoves) return move(ridge);
+    const double ridge_error = profile ? profile->error_at(ridge) : 0;
+    if (ridge_error > bearable_ && w_.size() < kMostTimes * samples_) return;  // more of them
     if (phase_ == Phase::finer) {
       const Moments top = moments(values.first(samples_));
-      if (profile && top.found > 0 && top.mean - highest < kMovesOut * end_.fall) found_.reset();
+      const double error = std::hypot(ridge_error, std::sqrt(top.variance / static_cast<double>(samples_)));
+      if (profile && top.found > 0 && top.mean - highest + error < kMovesOut * end_.fall) found_.reset();
       phase_ = Phase::done;
       return;
     }
-    if (profile->error > kUncertain && w_.size() < kMostTimes * samples_) return;  // more of them
     slope_ = (centre_ + root_ * ridge - top()(others_)) / distance_;
+    if (profile->curvature > kSharper || profile->curvature < 1 / kSharper)
+      scale_others(1 / std::sqrt(profile->curvature));
     const Fit& fit = *rounds_.fit();
-    const double by = fit.top.value - highest, error = std::hypot(profile->error, fit.f.value_error(fit.top.u));
+    const double by = fit.top.value - highest, error = std::hypot(ridge_error, fit.f.value_error(fit.top.u));
     if (by < -kHigher - 3 * error && !disbelieved_) higher_ = box_.inside(at(ridge));
     fallen(std::max(0.0, by), error);
   }
@@ -161,6 +178,8 @@ class EndSearch {
     inverse_ = sd.cwiseInverse().asDiagonal() * s.vectors.transpose();
   }
 
+  void scale_others(double factor) { root_ *= factor, inverse_ /= factor; }
+
   VectorXd at(const VectorXd& w) const {
     VectorXd z = top();
     z[end_.parameter] += end_.sign * distance_;
@@ -180,6 +199,19 @@ class EndSearch {
 
   void forget() { w_.clear(), values_.clear(); }
 
+  // The centre; samples that are not far from the new one still count.
+  void move(const VectorXd& by) {
+    centre_ += root_ * by;
+    std::vector<VectorXd> w;
+    std::vector<Value> values;
+    for (std::size_t i = 0; i < w_.size(); ++i) {
+      if ((w_[i] - by).norm() > kKept) continue;
+      w.push_back(w_[i] - by);
+      values.push_back(values_[i]);
+    }
+    w_ = std::move(w), values_ = std::move(values);
+  }
+
   // None where there are hardly any values.
   std::optional<Profile> profile_here() const {
     std::vector<VectorXd> w;
@@ -187,14 +219,14 @@ class EndSearch {
     for (std::size_t i = 0; i < values_.size(); ++i)
       if (values_[i].loglik) w.push_back(w_[i]), y.push_back(*values_[i].loglik);
     if (2 * y.size() < values_.size()) return {};
-    return profile_through(w, Eigen::Map<const VectorXd>(y.data(), static_cast<Index>(y.size())));
+    return profile_through(w, Eigen::Map<const VectorXd>(y.data(), static_cast<Index>(y.size())),
+                           std::max(rounds_.noise(), 0.05));
   }
 
   void fallen(double by, double error) {
     ++distances_;
     const double share = distance_ / end_.guess;
-    if (distances_ == 1 && end_.trusted &&
-        std::abs(by - end_.fall * share * share) < kClose * end_.fall + 1.5 * error) {
+    if (distances_ == 1 && end_.trusted && std::abs(by - end_.fall * share * share) < kClose * end_.fall + error) {
       end_at(end_.guess);
       return;
     }
@@ -205,7 +237,8 @@ class EndSearch {
       outer_ = {distance_, std::sqrt(by)};
     if (by < end_.fall && distance_ >= room_) return end_at(room_);
     if (!outer_) {
-      if (distance_ > kFarthest * std::max(1.0, std::abs(top()[end_.parameter]))) return end_at({});
+      const double farthest = box_.bent(end_.parameter, kFarthest * std::max(1.0, std::abs(top()[end_.parameter])));
+      if (distance_ > farthest) return end_at({});
       return go_to(distance_ * std::clamp(want / std::max(inner_.root, 1e-3), 1.5, 2.5));
     }
     const double share_between =
@@ -234,7 +267,7 @@ class EndSearch {
   VectorXd slope_, centre_;  // of the others: per unit of distance, and at the current one
   std::vector<VectorXd> w_;  // that were asked for at the current place, and what they gave
   std::vector<Value> values_;
-  double room_, distance_ = 0;
+  double room_, distance_ = 0, bearable_;  // the last: error of a profile log-likelihood
   Fallen inner_{0, 0};
   std::optional<Fallen> outer_;
   std::optional<double> found_;

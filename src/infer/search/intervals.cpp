@@ -114,7 +114,7 @@ std::vector<Interval> intervals(const Fit& fit, const Box& box, std::span<const 
     }
     if (!distances[k]) continue;
     const double at = fit.top.z[i] + ends[k].sign * *distances[k];
-    (ends[k].sign < 0 ? s.lower : s.upper) = box.scale[i] * std::clamp(at, box.lower[i], box.upper[i]);
+    (ends[k].sign < 0 ? s.lower : s.upper) = box.natural(i, std::clamp(at, box.lower[i], box.upper[i]));
   }
   for (const End& e : ends) {
     Interval& s = out[static_cast<std::size_t>(e.parameter)];
@@ -122,7 +122,8 @@ std::vector<Interval> intervals(const Fit& fit, const Box& box, std::span<const 
     const double low = box.lower[e.parameter] * box.scale[e.parameter],
                  high = box.upper[e.parameter] * box.scale[e.parameter];
     if (!e.trusted && *s.lower <= low && *s.upper >= high) continue;  // its bounds, not its likelihood, end it
-    const double plain = box.scale[e.parameter] * std::sqrt(fit.covariance(e.parameter, e.parameter));
+    const double plain =
+        box.slope(e.parameter, fit.top.z[e.parameter]) * std::sqrt(fit.covariance(e.parameter, e.parameter));
     const double half = (*s.upper - *s.lower) / (2 * kNormal95);
     s.std_error = e.trusted && plain < kParabola * half ? plain : half;
   }

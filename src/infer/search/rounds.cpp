@@ -225,7 +225,7 @@ bool Rounds::look_roughly() {
 }
 
 double Rounds::wanted(Index i) const {
-  if (options_.tolerance) return *options_.tolerance / box_.scale[i];
+  if (options_.tolerance) return *options_.tolerance / box_.slope(i, fit_->top.z[i]);
   return kStopping * options_.share * std::sqrt(fit_->covariance(i, i));
 }
 

@@ -60,8 +60,12 @@ class Rounds {
   std::optional<Shift> shift(const Effort&, double error);
   void adopt(const Shift&);                // the last one, with its effort
   void move_to(const Eigen::VectorXd& z);  // a point that turned out to be higher than the top
-  void begin_again();                      // with the current effort, without what the others found
-  void restart(const Effort&);             // where it stands, knowing nothing
+  // Coordinates in which the samples near the top are clearly more of a parabola, where there are such; and all that is
+  // known in those that the box has now, in place of others before.
+  std::optional<Box> straighter() const;
+  void convert(const Box& before);
+  void begin_again();           // with the current effort, without what the others found
+  void restart(const Effort&);  // where it stands, knowing nothing
 
   const Effort& effort() const { return efforts_.back(); }
   const std::optional<Fit>& fit() const { return fit_; }

@@ -35,8 +35,9 @@ class Search {
       : evaluate_(evaluate),
         parameters_(parameters),
         box_(parameters),
+        explored_in_(box_),
         options_(options),
-        starts_(evaluate, box_, parameters, options_) {
+        starts_(evaluate, explored_in_, parameters, options_) {
     options_.law = evaluate.engine().law_kind();
     rounds_options_.tolerance = options.tolerance;
     rounds_options_.most_cost = options.most_cost / 3;
@@ -78,12 +79,17 @@ class Search {
 
   void find() {
     rounds_ = rounds_at("search", starts_.candidates()[0].explored);
-    const bool settled = rounds_->settle();
+    bool settled = rounds_->settle();
+    if (straighten()) settled = rounds_->settle();
     remember(*rounds_);
     look_elsewhere();
     leave_exploding_steps();
     leave_coarse_steps();
     refine();
+    if (straighten()) {
+      settled = rounds_->settle();
+      refine();
+    }
     if (!rounds_->fit()) {
       doubt({settled ? Finding::Code::no_maximum : Finding::Code::not_at_rest});
       return;
@@ -94,6 +100,20 @@ class Search {
     }
     judge_error();
     find_ends();
+  }
+
+  // Goes over to coordinates in which the likelihood is more of a parabola; false where it has them.
+  bool straighten() {
+    const auto better = rounds_->straighter();
+    if (!better) return false;
+    const Box before = box_;
+    box_ = *better;
+    rounds_->convert(before);
+    for (Index i = 0; i < box_.size(); ++i)
+      if (box_.bend[i] != before.bend[i])
+        evaluate_.say(fmt::format("'{}' on a scale that is {}", name(i),
+                                  std::isfinite(box_.bend[i]) ? "logarithmic far from its bound" : "its own"));
+    return true;
   }
 
   void refine() {
@@ -128,14 +148,24 @@ class Search {
                                     Region::of(from.mean, from.covariance, box_.size()), effort);
   }
 
+  // What an exploration found, in the coordinates of now.
+  Explored as_now(Explored e) const {
+    const VectorXd slopes = explored_in_.slopes(e.mean);
+    e.mean = box_.from(explored_in_.theta(e.mean));
+    const VectorXd share = slopes.cwiseQuotient(box_.slopes(e.mean));
+    e.covariance = share.asDiagonal() * e.covariance * share.asDiagonal();
+    return e;
+  }
+
   // Other starts that ended elsewhere with a comparable likelihood: their own maxima, and the best of all is refined.
   void look_elsewhere() {
     const auto& candidates = starts_.candidates();
     for (std::size_t i = 1; i < candidates.size(); ++i) {
       const Starts::Candidate& c = candidates[i];
-      const VectorXd away = rounds_->region().from(c.explored.mean);
+      const Explored its_own = as_now(c.explored);
+      const VectorXd away = rounds_->region().from(its_own.mean);
       if (c.loglik < candidates[0].loglik - 2 * kComparable - 3 * c.error || away.norm() < kElsewhere) continue;
-      auto other = rounds_at(fmt::format("elsewhere {}", i), c.explored);
+      auto other = rounds_at(fmt::format("elsewhere {}", i), its_own);
       if (!other->settle()) continue;
       if (rounds_->region().from(other->region().centre).norm() < kElsewhere) continue;
       const auto height = [&](const Rounds& r, const std::string& name) {
@@ -327,7 +357,7 @@ class Search {
 
   Evaluations& evaluate_;
   std::span<const Parameter> parameters_;
-  Box box_;
+  Box box_, explored_in_;
   SearchOptions options_;
   RoundsOptions rounds_options_;
   Starts starts_;

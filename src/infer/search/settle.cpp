@@ -64,7 +64,8 @@ std::vector<Rounds::Axis> Rounds::axes_of(const Polynomial& f) const {
 bool Rounds::wide(const Axis& axis) const {
   const VectorXd along = region_.factor() * axis.direction;
   for (Index p = 0; p < along.size(); ++p) {
-    const double room = std::min(kWidest * std::max(1.0, std::abs(first_[p])), (box_.upper[p] - box_.lower[p]) / 2);
+    const double reach = box_.bent(p, kWidest * std::max(1.0, std::abs(first_[p])));
+    const double room = std::min(reach, (box_.upper[p] - box_.lower[p]) / 2);
     if (std::abs(along[p]) * kGrowth > room || std::abs(region_.centre[p]) > 2 * room) return true;
   }
   return false;
