@@ -26,13 +26,15 @@ constexpr std::size_t kDraws = 8;                       // that tell whether a p
 constexpr double kHigher = 0.3;                         // log units above the top, beyond errors, that make it none
 constexpr double kSpread = 0.8;                         // of the samples across, in standard deviations
 constexpr double kFarRidge = 2, kOtherCurvature = 0.7;  // standard deviations of what is expected of slopes, curvature
-constexpr double kKept = 2;         // standard deviations from the centre within which samples count when it moves
-constexpr double kSharper = 2;      // curvature from which on the others have another spread at the next distance
-constexpr double kClose = 0.25;     // share by which the fall at a guess may be off
-constexpr double kNarrow = 0.12;    // share of the distance that an end may be uncertain by
-constexpr double kFarShift = 1.5;   // standard deviations to the ridge from which on it is sought again
-constexpr double kFarthest = 100;   // distance, in units of the estimate and its start
-constexpr double kMovesOut = 0.75;  // share of the fall that is left with steps half as long
+constexpr double kKept = 2;      // standard deviations from the centre within which samples count when it moves
+constexpr double kSharper = 2;   // curvature from which on the others have another spread at the next distance
+constexpr double kClose = 0.25;  // share by which the fall at a guess may be off
+constexpr int kPasses = 4;
+constexpr double kLeastShare = 0.05;  // of the guess, at which nothing can have fallen so far
+constexpr double kNarrow = 0.12;      // share of the distance that an end may be uncertain by
+constexpr double kFarShift = 1.5;     // standard deviations to the ridge from which on it is sought again
+constexpr double kFarthest = 100;     // distance, in units of the estimate and its start
+constexpr double kMovesOut = 0.75;    // share of the fall that is left with steps half as long
 constexpr int kMostMoves = 3, kMostDistances = 12, kFinest = 12;
 
 // A profile log-likelihood at one value of a parameter: the others are sampled around where its ridge is thought to be,
@@ -120,9 +122,8 @@ class EndSearch {
     for (std::size_t i = 0; i < samples_; i += 2) {  // every third pair at the centre, which tells most of the value
       const VectorXd w = (i % 3 == 0 ? 0 : kSpread) * draws.next(static_cast<Index>(others_.size()));
       for (const double sign : {1.0, -1.0}) {
-        const VectorXd z = box_.reflected(at(sign * w));
-        w_.push_back(from_centre(z));
-        out.push_back({box_.theta(z), effort});
+        w_.push_back(within(sign * w));
+        out.push_back({box_.theta(box_.inside(at(w_.back()))), effort});
       }
     }
     return out;
@@ -134,7 +135,7 @@ class EndSearch {
     const auto profile = profile_here();
     if (!profile && phase_ == Phase::seek) return fallen(kInfinity, 0);
     // The ridge, or where it meets a bound.
-    const VectorXd ridge = profile ? from_centre(box_.inside(at(profile->ridge()))) : VectorXd();
+    const VectorXd ridge = profile ? within(profile->ridge()) : VectorXd();
     const double gained = profile ? profile->at(ridge) - profile->value - profile->by_chance() : 0;
     const double highest = profile ? profile->value + std::max(0.0, gained) : -kInfinity;
     if (profile && ridge.norm() > kFarShift && moves_++ < kMostMoves) return move(ridge);
@@ -148,8 +149,7 @@ class EndSearch {
       return;
     }
     slope_ = (centre_ + root_ * ridge - top()(others_)) / distance_;
-    if (profile->curvature > kSharper || profile->curvature < 1 / kSharper)
-      scale_others(1 / std::sqrt(profile->curvature));
+    if (profile->curvature > kSharper || profile->curvature < 1 / kSharper) root_ /= std::sqrt(profile->curvature);
     const Fit& fit = *rounds_.fit();
     const double by = fit.top.value - highest, error = std::hypot(ridge_error, fit.f.value_error(fit.top.u));
     if (by < -kHigher - 3 * error && !disbelieved_) higher_ = box_.inside(at(ridge));
@@ -175,10 +175,7 @@ class EndSearch {
     const Spectrum s = spectrum(covariance);
     const VectorXd sd = s.values.cwiseMax(1e-20).cwiseSqrt();
     root_ = s.vectors * sd.asDiagonal();
-    inverse_ = sd.cwiseInverse().asDiagonal() * s.vectors.transpose();
   }
-
-  void scale_others(double factor) { root_ *= factor, inverse_ /= factor; }
 
   VectorXd at(const VectorXd& w) const {
     VectorXd z = top();
@@ -187,12 +184,22 @@ class EndSearch {
     return z;
   }
 
-  VectorXd from_centre(const VectorXd& z) const { return inverse_ * (z(others_) - centre_); }
+  // The nearest w, in standard deviations, whose place no bound excludes: one parameter moved back by itself may leave
+  // a narrow ridge.
+  VectorXd within(VectorXd w) const {
+    for (int pass = 0; pass < kPasses; ++pass) {
+      const VectorXd z = at(w);
+      const VectorXd back = (box_.inside(z) - z)(others_);
+      for (Index j = 0; j < back.size(); ++j)
+        if (back[j] != 0) w += root_.row(j).transpose() * (back[j] / root_.row(j).squaredNorm());
+    }
+    return w;
+  }
 
   void go_to(double distance) {
     distance_ = std::min(distance, room_);
     centre_ = top()(others_) + slope_ * distance_;
-    centre_ = VectorXd(box_.inside(at(VectorXd::Zero(centre_.size())))(others_));
+    centre_ += root_ * within(VectorXd::Zero(centre_.size()));
     moves_ = 0;
     forget();
   }
@@ -247,6 +254,7 @@ class EndSearch {
     const bool narrow = outer_->distance - inner_.distance < kNarrow * outer_->distance;
     if (narrow || distances_ >= kMostDistances || std::abs(by - end_.fall) < kClose / 2 * end_.fall + error)
       return end_at(between);
+    if (outer_->distance < kLeastShare * end_.guess) return end_at(end_.guess);  // where all is far below the top
     const double width = outer_->distance - inner_.distance;
     go_to(std::clamp(between, inner_.distance + 0.15 * width, outer_->distance - 0.15 * width));
   }
@@ -263,7 +271,7 @@ class EndSearch {
   const Rounds& rounds_;
   End end_;
   std::vector<Index> others_;
-  MatrixXd root_, inverse_;
+  MatrixXd root_;
   VectorXd slope_, centre_;  // of the others: per unit of distance, and at the current one
   std::vector<VectorXd> w_;  // that were asked for at the current place, and what they gave
   std::vector<Value> values_;
