@@ -97,7 +97,7 @@ TEST(Newton, PointsWithoutAScoreAreTakenNearer) {
 // far; 8 chains of 64 iterations know a score to √(noise/512).
 TEST(Biases, AreWhatStepsAndLawLeave) {
   SyntheticFit fit;
-  const VectorXd b{{8, -4}}, c{{300, 200}};
+  const VectorXd b{{80, -40}}, c{{1500, 1000}};
   fit.chains->score = [&](const VectorXd& u, int level, double law) {
     return VectorXd(fit.information * (fit.top - u) + b * std::ldexp(1.0, -level) + c / law);
   };
