@@ -48,7 +48,7 @@ int main() {
   };
 
   const std::size_t N = 512, steps = 20 * 64;
-  fmt::print("Kuramoto law, N = {}, {} steps, one thread, ns a particle-step\n", N, steps);
+  fmt::print("Kuramoto law, N = {}, {} steps, one thread, ns per particle-step\n", N, steps);
   volatile double sink = 0;
   std::vector<std::function<void()>> pieces{[&] { sink = plain_law(N, steps, 1.0 / 64); }};
   std::vector<Width> widths;
@@ -64,7 +64,7 @@ int main() {
     fmt::print("  {:32} {:8.2f}   {:5.1f} times faster\n", kernels(widths[i]).name, best[i + 1] * unit,
                best[0] / best[i + 1]);
 
-  fmt::print("cost against N (level 6) and level (N = 512), ns a particle-step\n");
+  fmt::print("cost against N (level 6) and level (N = 512), ns per particle-step\n");
   struct Row {
     std::size_t particles;
     int level;

@@ -71,7 +71,7 @@ struct Kind {
     time = 16,
     interaction = 32,
     observed = 64,
-    uniform = 128,  // an input of a program that is one number a step: a moment, the step size
+    uniform = 128,  // an input of a program that is one number per step: a moment, the step size
     column = 256    // an input of a program that differs between particles: noise, a tangent
   };
 };

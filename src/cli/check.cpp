@@ -98,7 +98,7 @@ void describe_interactions(const Model& model, const Dynamics& dynamics, Report&
   r.json["interactions"] = Json::array();
   const MeanField& field = dynamics.field;
   const auto cost = [&](Method m) {
-    return m == Method::pairwise && !dynamics.cells ? "N a particle and step" : "O(1) a particle and step";
+    return m == Method::pairwise && !dynamics.cells ? "N per particle and step" : "O(1) per particle and step";
   };
   for (std::size_t i = 0; i < model.interactions().size(); ++i)
     r.json["interactions"].push_back({{"name", model.interactions()[i].name},
@@ -201,7 +201,7 @@ void describe_costs(const System& system, const Dynamics& dynamics, const Grid& 
                     {"filter_instructions", dynamics.move.instructions()},
                     {"nanoseconds_per_particle_step", ns},
                     {"vector_instructions", kernels().name}};
-  r.line("cost          {} instructions a particle-step in the law, {} in the filter; about {:.2g} ns ({})",
+  r.line("cost          {} instructions per particle-step in the law, {} in the filter; about {:.2g} ns ({})",
          dynamics.advance.instructions(), dynamics.move.instructions(), ns, kernels().name);
 }
 

@@ -107,11 +107,14 @@ void check_fit(const Problem& given, const FitOptions& o) {
   const bool replicated = plan.estimator != Estimator::stratified;
   const auto [lowest, highest] = replicated ? std::pair(plan.replicated.lowest, plan.replicated.highest)
                                             : plan.pilot.levels.value_or(std::pair(kRankLevel, kRankLevel));
+  using Chosen = std::optional<Rule>;
+  const Chosen particles = replicated ? plan.replicated.particles : plan.pilot.particles;
+  const Chosen law_particles = replicated ? plan.replicated.law_particles : plan.pilot.law_particles;
   const ParticleProblem problem(given, lowest, o.seed);
   for (int l = lowest; l <= highest; ++l) {
     const std::size_t times = problem.schedule(l).grid.points.size();
-    if (!o.particles.empty()) Rule(o.particles, "particles").at(l, highest, times, 2);
-    if (!o.law_particles.empty()) Rule(o.law_particles, "law_particles").at(l, highest, times);
+    if (particles) particles->at(l, highest, times, 2);
+    if (law_particles) law_particles->at(l, highest, times);
   }
   if (replicated) MultilevelEstimator(problem, plan.replicated);
 }

@@ -334,6 +334,8 @@ VectorXd integral_weights(const VectorXd& nodes, double from, double to) {
 Profile profile(const ParticleProblem& problem, const ProfileOptions& options, TaskRunner& runner,
                 FitObserver& observer) {
   Workbench bench{problem, runner, observer, options.seed};
-  return Profiler(bench, options).run();
+  return profile(bench, options);
 }
+
+Profile profile(Workbench& bench, const ProfileOptions& options) { return Profiler(bench, options).run(); }
 }  // namespace mckean

@@ -45,6 +45,7 @@ struct Profile {
 
 // Throws InputError for a range outside the bounds, NumericalError, and Stopped.
 Profile profile(const ParticleProblem&, const ProfileOptions&, TaskRunner&, FitObserver&);
+Profile profile(Workbench&, const ProfileOptions&);  // whose seed is the bench's
 
 // ±√(−2 relative): nearly linear in the parameter, so that it is what to interpolate.
 double signed_root(double relative, bool above);

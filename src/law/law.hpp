@@ -63,7 +63,7 @@ struct Explosion : NumericalError {
 // Explosion, which names time, level and parameters.
 [[noreturn]] void report_overflow(const Model&, std::span<const double> theta, int level, double time, const char* who);
 
-// Cost: O(N) a step in moments form and on cells, O(N²) where an interaction is pairwise.
+// Cost: O(N) per step in moments form and on cells, O(N²) where an interaction is pairwise.
 LawPath draw_law(const System&, const Grid&, std::span<const double> theta, const LawNoise&, const LawOptions&,
                  const Kernels& = kernels());
 

@@ -65,16 +65,7 @@ class Climber {
   Eigen::MatrixXd metric_;
   double trust_ = 0.5;
 };
-
-// Where a chain ended, on average.
-struct Climb {
-  bool exploded = false;
-  Eigen::VectorXd u;
-  std::uint64_t particle_steps = 0;
-};
-constexpr auto record_of(const Climb*) {
-  return record("chain of an ascent", &Climb::exploded, &Climb::u, &Climb::particle_steps);
-}
+}  // namespace
 
 Climb climb_once(const ParticleProblem& problem, const ChainOptions& options, ChainIdentity id, std::size_t iterations,
                  const std::vector<bool>& free) {
@@ -87,6 +78,8 @@ Climb climb_once(const ParticleProblem& problem, const ChainOptions& options, Ch
   }
   return {false, mean, climber.particle_steps()};
 }
+
+namespace {
 
 struct Round {
   Eigen::VectorXd mean, variance;  // of the mean
@@ -104,8 +97,8 @@ Round climb_round(Workbench& bench, const std::string& group, ChainOptions optio
     ChainOptions chain = options;
     chain.stop = std::move(stop);
     try {
-      return climb_once(bench.problem, chain, {seed_of(bench.seed, group), static_cast<std::uint32_t>(c), level},
-                        iterations, free);
+      return bench.chains->climb(chain, {seed_of(bench.seed, group), static_cast<std::uint32_t>(c), level}, iterations,
+                                 free);
     } catch (const Explosion&) {
       return Climb{true, {}, 0};
     }

@@ -11,11 +11,11 @@
 namespace mckean {
 namespace {
 
-constexpr double kDistance = 1.25;      // of the points, in standard errors
-constexpr double kFloor = 0.04;         // of the observed over the complete-data information, in a first guess
-constexpr double kAccuracy = 0.06;      // relative, that the standard errors shall have
-constexpr double kLongestStep = 2;      // of the centre, in standard errors
-constexpr double kLongestOnLine = 1.5;  // of a point from the centre, where standard errors are unknown or huge
+constexpr double kDistance = 1.25;  // of the points, in standard errors
+constexpr double kFloor = 0.04;     // of the observed over the complete-data information, in a first guess
+constexpr double kAccuracy = 0.06;  // relative, that the standard errors shall have
+constexpr double kLongestStep = 2;  // of the centre, in standard errors
+constexpr double kLongest = 1.5;    // of a point from the centre, where standard errors are unknown or huge
 constexpr int kMostRounds = 16;
 constexpr std::size_t kChains = 4, kIterations = 24, kMostIterations = 4000;
 constexpr std::size_t kMostFailures = 3;  // rounds in which a point has no score
@@ -47,11 +47,11 @@ MatrixXd first_whitening(const Probe& probe, const std::vector<bool>& free) {
   return out;
 }
 
-// Columns no longer than the line allows.
+// Columns that lead no further than kLongest.
 MatrixXd shortened(MatrixXd w) {
   for (Index k = 0; k < w.cols(); ++k) {
     const double longest = w.col(k).cwiseAbs().maxCoeff();
-    if (longest * kDistance > kLongestOnLine) w.col(k) *= kLongestOnLine / (kDistance * longest);
+    if (longest * kDistance > kLongest) w.col(k) *= kLongest / (kDistance * longest);
   }
   return w;
 }

@@ -77,10 +77,9 @@ std::vector<Probe> probe(Workbench& bench, const std::string& group, std::span<c
     chain.start = natural(bench.model().parameters(), place.u);
     chain.stop = std::move(stop);
     try {
-      return HeldChain{
-          held_moments(bench.problem, chain, {seed_of(bench.seed, name(k)), tasks[position].index, place.level},
-                       {.iterations = effort.iterations, .curvature = effort.curvature}),
-          {}};
+      return HeldChain{bench.chains->moments(chain, {seed_of(bench.seed, name(k)), tasks[position].index, place.level},
+                                             {.iterations = effort.iterations, .curvature = effort.curvature}),
+                       {}};
     } catch (const NumericalError& e) {
       return HeldChain{{}, e.what()};
     }

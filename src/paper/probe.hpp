@@ -2,7 +2,7 @@
 #pragma once
 
 #include "mckean/tasks.hpp"
-#include "paper/information.hpp"
+#include "paper/chains.hpp"
 
 namespace mckean {
 
@@ -13,6 +13,7 @@ struct Workbench {
   FitObserver& observer;
   std::uint64_t seed;
   std::uint64_t particle_steps = 0;  // of everything done so far
+  std::shared_ptr<const Chains> chains = particle_chains(problem);
 
   const Model& model() const { return problem.model(); }
 };

@@ -8,22 +8,27 @@
 
 namespace mckean {
 
-Formula::Formula(std::string text, std::string name, std::vector<std::string> names)
-    : text_(std::move(text)), name_(std::move(name)), names_(std::move(names)) {
-  at(std::vector<double>(names_.size(), 1.0));
+Formula::Formula(std::string text, std::string name, const std::vector<std::string>& names)
+    : text_(std::move(text)), name_(std::move(name)), graph_(std::make_shared<Graph>()) {
+  Scope scope;
+  for (const std::string& n : names) {
+    symbols_.push_back(graph_->parameter(n));
+    scope.names[n] = {symbols_.back(), {}};
+  }
+  scope.no_primes = "it is a number";
+  try {
+    value_ = parse_expression(text_, *graph_, scope);
+  } catch (const ParseError& e) {
+    throw SettingError(
+        fmt::format("{} {}: {}; give a number or a formula of {}", name_, text_, e.what(), fmt::join(names, ", ")));
+  }
+  graph_->freeze();
 }
 
 double Formula::at(const std::vector<double>& values) const {
-  Graph graph;
-  Scope scope;
-  for (std::size_t i = 0; i < names_.size(); ++i) scope.names[names_[i]] = {graph.number(values[i]), {}};
-  scope.no_primes = "it is a number";
-  try {
-    return evaluate(parse_expression(text_, graph, scope), {});
-  } catch (const ParseError& e) {
-    throw SettingError(
-        fmt::format("{} {}: {}; give a number or a formula of {}", name_, text_, e.what(), fmt::join(names_, ", ")));
-  }
+  std::unordered_map<std::uint32_t, double> known;
+  for (std::size_t i = 0; i < symbols_.size(); ++i) known[symbols_[i].id()] = values[i];
+  return evaluate(value_, known);
 }
 
 std::size_t Rule::at(int l, int L, std::size_t T, std::size_t least) const {

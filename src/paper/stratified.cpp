@@ -36,8 +36,8 @@ double replicate_cost(const ParticleProblem& problem, const StratifiedPlan& plan
                              (o.burn_in + plan.lengths[static_cast<std::size_t>(p)])) *
          (coupled ? 1.5 : 1.0);
 }
+}  // namespace
 
-// A replicate of the cell (id.level, p).
 CellReplicate run_chain(const ParticleProblem& problem, const StratifiedPlan& plan, ChainIdentity id, int p,
                         std::stop_token stop) {
   const Model& model = problem.model();
@@ -69,6 +69,8 @@ CellReplicate run_chain(const ParticleProblem& problem, const StratifiedPlan& pl
   }
   return out;
 }
+
+namespace {
 
 // One cell with everything it has seen.
 struct Stratum {
@@ -232,9 +234,9 @@ class StratifiedRun {
       }
     const auto results = run_records(bench_.runner, tasks, [&](std::size_t position, std::stop_token stop) {
       const Stratum& s = strata_[owner[position]];
-      return run_chain(bench_.problem, plan_,
-                       {seed_of(bench_.seed, group_name(s.level, s.p)), tasks[position].index, s.level}, s.p,
-                       std::move(stop));
+      return bench_.chains->replicate(plan_,
+                                      {seed_of(bench_.seed, group_name(s.level, s.p)), tasks[position].index, s.level},
+                                      s.p, std::move(stop));
     });
     for (std::size_t i = 0; i < results.size(); ++i) {
       Stratum& s = strata_[owner[i]];

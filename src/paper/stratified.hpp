@@ -46,6 +46,8 @@ constexpr auto record_of(const CellReplicate*) {
   return record("replicate of a cell", &CellReplicate::difference, &CellReplicate::particle_steps,
                 &CellReplicate::reprojections);
 }
+// A replicate of the cell (id.level, p).
+CellReplicate run_chain(const ParticleProblem&, const StratifiedPlan&, ChainIdentity, int p, std::stop_token);
 
 StratifiedResult estimate(Workbench&, const StratifiedPlan&);
 }  // namespace mckean

@@ -1,7 +1,7 @@
 // Graph → instructions → execution over blocks of particles.
 //
-// Shared subexpressions are computed once; what does not depend on the particle is hoisted to once a step
-// (or once a parameter value); sin and cos of one argument are one instruction, as is a linear combination of
+// Shared subexpressions are computed once; what does not depend on the particle is hoisted to once per step
+// (or once per parameter value); sin and cos of one argument are one instruction, as is a linear combination of
 // columns; other products feeding sums are fused. A program is immutable and shared; a Frame is one thread's working
 // memory for it.
 #pragma once
@@ -27,7 +27,7 @@ void for_blocks(std::size_t n, Each&& each) {
 
 struct ProgramSpec {
   std::vector<Expr> fixed;     // inputs that are one number for many steps: parameters
-  std::vector<Expr> uniforms;  // inputs that are one number a step: time, moments
+  std::vector<Expr> uniforms;  // inputs that are one number per step: time, moments
   std::vector<Expr> columns;   // inputs that differ between particles
   std::vector<Expr> outputs;   // results, one column each
   std::vector<Expr> sums;      // results that are added up over the particles

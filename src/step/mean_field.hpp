@@ -1,9 +1,9 @@
-// How the law enters the drift: each interaction's average over the law, written with a few numbers a step.
+// How the law enters the drift: each interaction's average over the law, written with a few numbers per step.
 //
 //   exact      ξ = Σ φ_r(x) ψ_r(x')              the numbers are m_r = mean ψ_r(X)
 //   Chebyshev  ξ = φ(x) ψ(x') k(x_i, x'_j)       k on the window that the particles occupy as Σ C_pq T_p T_q; the
 //                                                numbers are b_p = Σ_q C_pq mean[ψ(X) T_q(X_j)], p < rank
-//   pairwise   anything else                     no numbers: the mean over all particles, N a particle; or, of smooth
+//   pairwise   anything else                     no numbers: the mean over all particles, N per particle; or, of smooth
 //                                                functions of two components, by expansions on cells (cell_plan.hpp)
 #pragma once
 

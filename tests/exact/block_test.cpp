@@ -7,6 +7,7 @@
 #include "engine/quadrature/quadrature_engine.hpp"
 #include "models.hpp"
 #include "oracle/examples.hpp"
+#include "z_score.hpp"
 
 namespace {
 
@@ -199,7 +200,7 @@ TEST(Block, LinearModelsAgreeWithTheKalmanEngine) {
   }
 }
 
-// 64 values of log p̂ by 512 particles: their mean has an error of about 0.05, and log p̂ a bias of half its variance.
+// 64 values of log p̂ by 512 particles: their mean has an error of about 0.013, and log p̂ a bias of half its variance.
 TEST(Block, ParticlesAgree) {
   const Model model = tests::shipped("neural", {{"d", 3}});
   const Problem problem(model, three_columns(model));
@@ -213,9 +214,8 @@ TEST(Block, ParticlesAgree) {
   for (std::uint32_t i = 0; i < kRuns; ++i)
     values(i) = particles->at(theta, Order::value, {.seed = 7, .index = i}, request)->loglik;
   const double variance = (values.array() - values.mean()).square().sum() / (kRuns - 1);
-  const double error = std::sqrt(variance / kRuns);
-  EXPECT_LT(error, 0.1);
-  EXPECT_NEAR(values.mean() + variance / 2, exact, 4 * error);  // false alarms: 1 in 10⁴
+  // False alarms: 1 in 10⁴.
+  tests::expect_close({values.mean() + variance / 2, std::sqrt(variance / kRuns)}, exact, 0.017);
 }
 
 // A hundred equal components cost no more than 110 filters of one and one law. Work is counted, not timed.

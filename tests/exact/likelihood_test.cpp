@@ -9,6 +9,7 @@
 #include "models.hpp"
 #include "oracle/examples.hpp"
 #include "run/parallel.hpp"
+#include "z_score.hpp"
 
 namespace {
 
@@ -40,10 +41,9 @@ LikelihoodSummary estimate(const Model& model, const Data& data, const Settings&
   return summarise(logs);
 }
 
-void expect_agreement(const Model& model, const Data& data, const Settings& options, double exact) {
+void expect_agreement(const Model& model, const Data& data, const Settings& options, double exact, double most_se) {
   const LikelihoodSummary found = estimate(model, data, options);
-  EXPECT_LT(*found.se, 0.05);
-  EXPECT_LT(std::abs(found.value - exact), 4 * *found.se) << found.value << " (se " << *found.se << ") for " << exact;
+  tests::expect_close({found.value, *found.se}, exact, most_se);
 }
 
 // The data columns in the model's order and name.
@@ -55,18 +55,23 @@ Data named(Data data, const Model& model) {
 TEST(Likelihood, MeanFieldOuAtEveryLevel) {
   const oracle::OrnsteinUhlenbeck slow{.kappa = 0.4, .mu = 6, .beta = 0.8, .R = 0.5};
   const Data own = oracle::simulate(oracle::scalar_ou(slow), {.T = 30, .tau = std::sqrt(0.5)});
-  const std::pair<oracle::OrnsteinUhlenbeck, Data> cases[] = {
-      {{2, 7, 0, 1}, oracle::ou_data()}, {{1, 7, 1, 1}, oracle::ou_data()}, {slow, own}};
+  struct Case {
+    oracle::OrnsteinUhlenbeck ou;
+    Data data;
+    double most_se;
+  };
+  const Case cases[] = {
+      {{2, 7, 0, 1}, oracle::ou_data(), 0.024}, {{1, 7, 1, 1}, oracle::ou_data(), 0.025}, {slow, own, 0.042}};
   // With kappa = 2 one step of length 1 predicts the first observation 8 standard deviations away: no filter that
   // proposes from the dynamics finds that, so this case begins at level 1.
-  for (const auto& [ou, data] : cases)
+  for (const auto& [ou, data, most_se] : cases)
     for (int level = ou.kappa == 2 ? 1 : 0; level <= 8; ++level) {
       SCOPED_TRACE(testing::Message() << "kappa " << ou.kappa << " level " << level);
       const Model model =
           tests::shipped("mean-field-ou", {{"kappa", ou.kappa}, {"mu", ou.mu}, {"beta", ou.beta}, {"R", ou.R}});
       const std::size_t M = level < 2 ? 16384 : 4096;  // coarse steps make the first observation improbable
       expect_agreement(model, named(data, model), {.level = level, .particles = M, .seed = 7},
-                       oracle::log_likelihood(oracle::mean_field_ou(ou), data, level));
+                       oracle::log_likelihood(oracle::mean_field_ou(ou), data, level), most_se);
     }
 }
 
@@ -77,7 +82,7 @@ TEST(Likelihood, OrdinaryDiffusionNeedsNoLaw) {
     const Data data = oracle::simulate(oracle::scalar_ou({0.7, 6.5, 0, 0.8}), {.T = 60, .tau = std::sqrt(0.8)});
     const double exact = oracle::log_likelihood(oracle::mean_field_ou({0.7, 6.5, 0, 0.8}), data, level);
     expect_agreement(model, named(data, model), {.level = level, .particles = 8192, .law_particles = 1, .seed = 3},
-                     exact);
+                     exact, 0.039);
   }
 }
 
@@ -89,7 +94,7 @@ TEST(Likelihood, KuramotoRepellingAndSynchronising) {
     const Data data = oracle::simulate(truth, {.T = 100, .tau = 1});
     for (const int level : {2, 4})
       expect_agreement(model, named(data, model), {.level = level, .law_particles = 16384, .seed = 5},
-                       oracle::log_likelihood(truth, data, level));
+                       oracle::log_likelihood(truth, data, level), 0.039);
   }
 }
 
@@ -98,7 +103,7 @@ TEST(Likelihood, NeuralInOneDimension) {
   const auto truth = oracle::neural({.alpha = 0.5, .beta = 0.35});
   const Data data = oracle::simulate(truth, {.T = 50, .tau = 0.15});
   expect_agreement(model, named(data, model), {.level = 3, .particles = 8192, .seed = 11},
-                   oracle::log_likelihood(truth, data, 3));
+                   oracle::log_likelihood(truth, data, 3), 0.026);
 }
 
 // Coordinates of the neural model share one law: ten observed coordinates are ten series of the scalar model.
@@ -110,8 +115,8 @@ TEST(Likelihood, VectorStateEqualsManySeries) {
   for (std::size_t row = 0; row < 8; ++row)
     for (std::size_t s = 0; s < 3; ++s) columns.series[0].values.push_back(series.value(s, row, 0));
   const double exact = oracle::log_likelihood(truth, series, 3);
-  expect_agreement(scalar, named(series, scalar), {.level = 3, .particles = 8192}, exact);
-  expect_agreement(vector, columns, {.level = 3, .particles = 32768}, exact);
+  expect_agreement(scalar, named(series, scalar), {.level = 3, .particles = 8192}, exact, 0.02);
+  expect_agreement(vector, columns, {.level = 3, .particles = 32768}, exact, 0.013);
 }
 
 // A window of the law that an expansion stands on, and a pairwise kernel that has none.
@@ -135,7 +140,7 @@ TEST(Likelihood, KernelsThatDoNotSeparate) {
     const Data data = oracle::unit_series({0.5, 1.2, 0.1, -0.7, -0.3, 0.4, 1.6, 0.9});
     const Model model = tests::with_kernel(text);
     expect_agreement(model, named(data, model), {.level = 3, .particles = 2048, .law_particles = 2048},
-                     oracle::log_likelihood(exact, data, 3));
+                     oracle::log_likelihood(exact, data, 3), 0.018);
   }
 }
 
@@ -183,7 +188,7 @@ z = "normal(a, 0.8)"
   for (const int level : {0, 2, 5}) {
     SCOPED_TRACE(level);
     expect_agreement(model, data, {.level = level, .particles = 16384, .seed = 2},
-                     oracle::log_likelihood(exact, data, level));
+                     oracle::log_likelihood(exact, data, level), 0.019);
   }
 }
 
@@ -191,6 +196,6 @@ TEST(Likelihood, FullPrecisionNormalsAgreeToo) {
   const Model model = tests::shipped("mean-field-ou", {{"kappa", 1}});
   expect_agreement(model, named(oracle::ou_data(), model),
                    {.level = 3, .particles = 8192, .seed = 9, .full_precision = true},
-                   oracle::log_likelihood(oracle::mean_field_ou({1, 7, 1, 1}), oracle::ou_data(), 3));
+                   oracle::log_likelihood(oracle::mean_field_ou({1, 7, 1, 1}), oracle::ou_data(), 3), 0.022);
 }
 }  // namespace

@@ -9,6 +9,7 @@
 #include "oracle/examples.hpp"
 #include "run/parallel.hpp"
 #include "run/thread_runner.hpp"
+#include "z_score.hpp"
 
 namespace {
 
@@ -112,7 +113,7 @@ TEST(Profile, ScoresAreWithinTheirError) {
     for (const ProfilePoint& point : found.points) {
       EXPECT_NEAR(point.relative, c.given(p, point.theta[p]).value - c.best.value, 4 * point.error + 1e-3)
           << point.theta[p] << " " << point.error;
-      EXPECT_LT(point.error, 0.3);
+      EXPECT_LE(point.error, 0.17);
     }
   }
 }
@@ -126,8 +127,10 @@ TEST(Profile, RangeBesideTheEstimate) {
         c.profile_of({.engine = engine, .parameter = 1, .points = 3, .range = std::pair{mu + 1.5 * se, mu + 2.5 * se}});
     ASSERT_EQ(found.points.size(), 3);
     EXPECT_FALSE(found.lower);
-    for (const ProfilePoint& point : found.points)
+    for (const ProfilePoint& point : found.points) {
       EXPECT_NEAR(point.relative, c.given(1, point.theta[1]).value - c.best.value, 4 * point.error + 1e-3);
+      EXPECT_LE(point.error, 0.085);
+    }
   }
 }
 

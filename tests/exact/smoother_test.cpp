@@ -11,6 +11,7 @@
 #include "engine/particles/score.hpp"
 #include "models.hpp"
 #include "oracle/examples.hpp"
+#include "z_score.hpp"
 
 namespace {
 
@@ -38,9 +39,8 @@ struct Batches {
   }
 };
 
-void expect_close(const Batches& b, double exact, const std::string& what) {
-  EXPECT_LT(std::abs(b.mean() - exact), 4 * b.se())
-      << what << ": " << b.mean() << " (se " << b.se() << ") for " << exact;
+void expect_close(const Batches& b, double exact, double most_se, const std::string& what) {
+  tests::expect_close({b.mean(), b.se()}, exact, most_se, what);
 }
 
 struct Setting {
@@ -90,8 +90,8 @@ TEST_F(SmootherTest, ChainReproducesSmoothingMeansAndVariances) {
     for (std::size_t k = 1; k < first.size(); k += 3) {
       const std::string where =
           "level 2, point " + std::to_string(k) + (s.smoother == Smoother::backward ? " backward" : " genealogy");
-      expect_close(first[k], exact.mean[k](0), "mean at " + where);
-      expect_close(second[k], exact.covariance[k](0, 0), "variance at " + where);
+      expect_close(first[k], exact.mean[k](0), 0.0165, "mean at " + where);
+      expect_close(second[k], exact.covariance[k](0, 0), 0.016, "variance at " + where);
     }
   }
 }
@@ -140,9 +140,9 @@ TEST_F(SmootherTest, OneStepLeavesTheExactSmootherInvariant) {
     for (std::size_t k = 1; k < points; k += 2) {
       const std::string where = std::to_string(k) + (smoother == Smoother::backward ? " backward" : " genealogy") +
                                 (ahead ? ", looking ahead" : "");
-      expect_close(mean[k], 0, "mean at " + where);
-      expect_close(variance[k], exact.covariance[k](0, 0), "variance at " + where);
-      if (k > 1) expect_close(neighbours[k], exact.lag_one[k - 1](0, 0), "covariance at " + where);
+      expect_close(mean[k], 0, 0.0076, "mean at " + where);
+      expect_close(variance[k], exact.covariance[k](0, 0), 0.0082, "variance at " + where);
+      if (k > 1) expect_close(neighbours[k], exact.lag_one[k - 1](0, 0), 0.0068, "covariance at " + where);
     }
   }
 }
@@ -170,12 +170,12 @@ TEST_F(SmootherTest, EachMarginOfTheCoupledKernelIsExact) {
         b[k].add(paths.coarse[0][k]), b2[k].add(std::pow(paths.coarse[0][k] - exact_coarse.mean[k](0), 2));
     }
     for (std::size_t k = 1; k < a.size(); k += 7) {
-      expect_close(a[k], exact.mean[k](0), "fine mean at " + std::to_string(k));
-      expect_close(a2[k], exact.covariance[k](0, 0), "fine variance at " + std::to_string(k));
+      expect_close(a[k], exact.mean[k](0), 0.02, "fine mean at " + std::to_string(k));
+      expect_close(a2[k], exact.covariance[k](0, 0), 0.018, "fine variance at " + std::to_string(k));
     }
     for (std::size_t k = 1; k < b.size(); k += 5) {
-      expect_close(b[k], exact_coarse.mean[k](0), "coarse mean at " + std::to_string(k));
-      expect_close(b2[k], exact_coarse.covariance[k](0, 0), "coarse variance at " + std::to_string(k));
+      expect_close(b[k], exact_coarse.mean[k](0), 0.021, "coarse mean at " + std::to_string(k));
+      expect_close(b2[k], exact_coarse.covariance[k](0, 0), 0.018, "coarse variance at " + std::to_string(k));
     }
   }
 }
@@ -207,8 +207,9 @@ TEST_F(SmootherTest, ScoreIsTheExactOne) {
       if (n <= 50) continue;
       for (std::size_t p = 0; p < 4; ++p) found[p].add(h.gradient[p]);
     }
+    const double most_se[] = {0.16, 0.09, 0.044, 0.054};
     for (std::size_t p = 0; p < 4; ++p)
-      expect_close(found[p], exact[static_cast<Eigen::Index>(p)], "score " + std::to_string(p));
+      expect_close(found[p], exact[static_cast<Eigen::Index>(p)], most_se[p], "score " + std::to_string(p));
     // Forgetting the law's own dependence on theta would be seen.
     EXPECT_GT(std::abs(found[1].mean() - frozen[1]), 8 * found[1].se());
   }

@@ -10,6 +10,7 @@
 #include "mckean/tasks.hpp"
 #include "oracle/examples.hpp"
 #include "run/thread_runner.hpp"
+#include "z_score.hpp"
 
 namespace {
 
@@ -165,8 +166,7 @@ TEST(StateNoise, AgreesWithParticles) {
     options.request.effort = {.level = c.level, .particles = 8192, .law_particles = 8192};
     ThreadRunner runner(1);
     const auto found = average_likelihood(*make_engine("particles", problem), c.theta, options, runner).summary;
-    EXPECT_LT(*found.se, 0.01);
-    EXPECT_NEAR(exact, found.value, 4.5 * *found.se);
+    tests::expect_close({found.value, *found.se}, exact, 0.0056, c.name, 4.5);
   }
 }
 }  // namespace

@@ -64,6 +64,7 @@ TEST(LikelihoodFit, ParticlesFindTheExactMaximumOfTheLevel) {
     EXPECT_EQ(r.engine, "particles");
     ASSERT_TRUE(r.loglik);
     EXPECT_NEAR(r.loglik->value, at.value, 0.1 + 4 * r.loglik->se.value_or(0));
+    EXPECT_LE(r.loglik->se.value_or(0), 0.125);
     for (Eigen::Index p = 0; p < 2; ++p) {
       const auto i = static_cast<std::size_t>(p);
       ASSERT_TRUE(r.intervals[i].std_error);

@@ -52,6 +52,7 @@ struct Setting {
   std::function<std::string(const std::vector<std::string>& origin)> model;  // its parameters start at 0
   Data data;
   Exact exact;
+  VectorXd most_se;  // of a seed's average, in statistical standard errors
   Eigen::Index parameters = 1;
   double distance = 0.3;  // of the start from the maximum, in statistical standard errors
   double n0 = 1;
@@ -108,7 +109,7 @@ void expect_little_bias(const Ready& ready, const EstimateSummary& chains, const
   }
 }
 
-void expect_honest(const Ready& ready, const std::vector<EstimateSummary>& seeds) {
+void expect_honest(const Ready& ready, const std::vector<EstimateSummary>& seeds, const VectorXd& most_se) {
   for (std::size_t p = 0; p < ready.model.parameters().size(); ++p) {
     double squares = 0, distance = 0, variance = 0;
     for (const auto& s : seeds) {
@@ -119,6 +120,8 @@ void expect_honest(const Ready& ready, const std::vector<EstimateSummary>& seeds
     EXPECT_GT(squares, kLeast) << p;
     EXPECT_LT(squares, kMost) << p;
     EXPECT_LT(std::abs(distance), 4 * std::sqrt(variance)) << p;
+    const auto i = static_cast<Eigen::Index>(p);
+    EXPECT_LE(std::sqrt(variance / kSeeds), most_se[i] * ready.exact.standard_error[i]) << p;
     report(ready, p, "z", fmt::format("{:.1f}, all {:.2f}", squares, distance / std::sqrt(variance)));
   }
 }
@@ -176,7 +179,7 @@ void expect_exact_maximum(const Setting& setting) {
   }
   const auto chains = replicates(problem, as(ready.options, Kind::single, kSeeds + 1), setting.chains);
   expect_little_bias(ready, summarise(std::span<const Replicate>(chains)), seeds);
-  expect_honest(ready, seeds);
+  expect_honest(ready, seeds, setting.most_se);
   for (std::size_t p = 0; p < theta.size(); ++p) {
     const double rate = false_alarms(all, p);
     EXPECT_LT(rate, 0.004) << p;
@@ -203,7 +206,7 @@ void expect_exact_maximum_by_fit(const Setting& setting) {
   std::vector<EstimateSummary> seeds;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) seeds.push_back(fitted(Kind::paper, seed, setting.replicates));
   expect_little_bias(ready, fitted(Kind::single, kSeeds + 1, setting.chains), seeds);
-  expect_honest(ready, seeds);
+  expect_honest(ready, seeds, setting.most_se);
 }
 
 Setting mean_field_ou() {
@@ -229,6 +232,7 @@ y = "normal(x, 0.2)"
               },
           .data = oracle::simulate(oracle::scalar_ou({0.4, 6, 0.2, 0.04}), {.T = 6, .tau = 0.2, .count = 8}),
           .exact = exact_by(family, VectorXd{{0.4, 6}}),
+          .most_se = VectorXd{{0.27, 0.26}},
           .parameters = 2,
           .n0 = 2,
           .most_p = 7,
@@ -240,6 +244,7 @@ TEST(PaperEstimator, MeanFieldOu) { expect_exact_maximum(mean_field_ou()); }
 TEST(PaperEstimator, MeanFieldOuByTheScaleThatAFitFinds) {
   Setting setting = mean_field_ou();
   setting.replicates = 100;
+  setting.most_se = VectorXd{{0.96, 1.04}};
   expect_exact_maximum_by_fit(setting);
 }
 
@@ -272,6 +277,7 @@ y = "normal(x, sqrt({2} + R))"
        .data = oracle::simulate(oracle::scalar_ou({.kappa = 0.6, .mu = 4, .beta = 0.3, .R = 1, .s = 0.5}),
                                 {.T = 6, .tau = 1, .count = 12}),
        .exact = exact_by(family, VectorXd{{0.6, 4, 1}}),
+       .most_se = VectorXd{{0.76, 0.65, 0.27}},
        .parameters = 3,
        .n0 = 8,
        .most_p = 7,
@@ -305,6 +311,7 @@ y = "normal(x, sqrt({1} + R))"
                             oracle::scalar_ou({.kappa = 0.6, .mu = 5, .beta = 0, .R = 1, .s = 0.5, .x0 = 4, .sd0 = 1}),
                             {.T = 6, .tau = 1, .count = 12}),
                         .exact = exact_by(family, VectorXd{{5, 1}}),
+                        .most_se = VectorXd{{0.35, 0.205}},
                         .parameters = 2,
                         .distance = 0.2,
                         .n0 = 8,
@@ -332,7 +339,8 @@ y = "normal(x, 0.1)"
                                                  origin[0], K);
                             },
                         .data = oracle::simulate(family(VectorXd{{0.5}}), {.T = 6, .tau = 0.1}),
-                        .exact = exact_by(family, VectorXd{{0.5}})});
+                        .exact = exact_by(family, VectorXd{{0.5}}),
+                        .most_se = VectorXd{{K > 0 ? 0.7 : 0.41}}});
 }
 
 TEST(PaperEstimator, KuramotoAsPrinted) { expect_exact_kuramoto(1); }
@@ -362,6 +370,7 @@ y = "normal(x, 0.15)"
                             },
                         .data = oracle::simulate(family(VectorXd{{0.5, 0.35}}), {.T = 6, .tau = 0.15, .count = 8}),
                         .exact = exact_by(family, VectorXd{{0.5, 0.35}}),
+                        .most_se = VectorXd{{0.46, 0.54}},
                         .parameters = 2});
 }
 }  // namespace

@@ -79,6 +79,7 @@ TEST(Search, SkewedLikelihoodHasItsMaximumWhereItIs) {
     };
     const Found f = s.run();
     EXPECT_TRUE(f.converged);
+    EXPECT_LE(f.mc_se[0], 0.025);
     z += (f.theta[0] - 1) / f.mc_se[0] / kSeeds;
     error += *f.intervals[0].std_error / kSeeds;
   }
@@ -159,6 +160,8 @@ TEST(Search, FollowsACurvedRidge) {
   EXPECT_TRUE(f.converged);
   EXPECT_NEAR(f.theta[0], 1, std::max(4 * f.mc_se[0], 0.05));
   EXPECT_NEAR(f.theta[1], 1, std::max(4 * f.mc_se[1], 0.1));
+  EXPECT_LE(f.mc_se[0], 0.016);
+  EXPECT_LE(f.mc_se[1], 0.031);
 }
 
 // K² in place of a parabola that has its maximum beyond the bound.
@@ -183,6 +186,7 @@ TEST(Search, MaximumAtABoundHasAOneSidedInterval) {
   EXPECT_NEAR(*f.intervals[0].upper, std::sqrt(0.027055 + 0.0025) - 0.05, 0.015);
   EXPECT_TRUE(mentions(f, "at its bound 0, below"));
   EXPECT_NEAR(f.theta[1], 1, 4 * f.mc_se[1]);
+  EXPECT_LE(f.mc_se[1], 0.0095);
   EXPECT_NEAR(*f.intervals[1].std_error, 0.1, 0.01);
 }
 
@@ -216,6 +220,7 @@ TEST(Search, FlatDirectionHasNoStandardError) {
   ASSERT_TRUE(f.intervals[2].std_error);
   EXPECT_NEAR(*f.intervals[2].std_error, 0.2, 0.03);
   EXPECT_NEAR(f.theta[2], 1, 4 * f.mc_se[2]);
+  EXPECT_LE(f.mc_se[2], 0.0165);
   EXPECT_EQ(std::ranges::count(f.findings, Finding::Code::flat_direction, &Finding::code), 1);
 }
 
@@ -391,6 +396,7 @@ TEST(Search, GoesOnWithFinerStepsWhileTheyMoveTheMaximum) {
   EXPECT_TRUE(f.converged);
   EXPECT_GE(f.effort.level, 5);
   EXPECT_NEAR(f.theta[0], 1, 0.1 * std::exp2(4 - f.effort.level) + 4 * f.mc_se[0]);
+  EXPECT_LE(f.mc_se[0], 0.0135);
   EXPECT_GE(biased(4).run().effort.level, 7);
   EXPECT_EQ(biased(0.05).run().effort.level, 4);
 }
@@ -410,6 +416,7 @@ TEST(Search, AtTheLimitOfWorkItEndsWithTheFinestStepsThatItKnows) {
     s.options.most_cost = limit;
     const Found f = s.run();
     EXPECT_NEAR(f.theta[0], 1, 0.1 * std::exp2(4 - f.effort.level) + 4 * f.mc_se[0]) << limit;
+    EXPECT_LE(f.mc_se[0], 0.0135);
     if (!mentions(f, "the steps still matter: the last finer ones moved 'p1' by")) continue;
     ++taken;
     EXPECT_TRUE(mentions(f, ", the next may by about"));
@@ -452,6 +459,7 @@ TEST(Search, GoesOnWithALargerLawWhileThatMovesTheMaximum) {
   EXPECT_TRUE(f.converged);
   EXPECT_GE(f.effort.law_particles, 4096);
   EXPECT_NEAR(f.theta[0], 1, 0.1 * 0.8 + 4 * f.mc_se[0]);
+  EXPECT_LE(f.mc_se[0], 0.012);
 }
 
 // Steps and law are made finer at once to see whether either matters, and one by one only where something does.

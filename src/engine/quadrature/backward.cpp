@@ -64,7 +64,7 @@ double quantile(const GridDensity& density, const std::vector<double>& m, double
 Backward::Backward(const Program& bell, double cut) : bell_(bell), cut_(cut), out_(3, kBlock) { bell_.set_fixed({}); }
 
 template <class F>
-void Backward::each_target(const Body& from, std::size_t i, const GridDensity& to, F&& f) {
+void Backward::each_target(const MovingDensity& from, std::size_t i, const GridDensity& to, F&& f) {
   const double mean = from.fields->mean[0][i], sd = from.fields->sd[0][i];
   const double* x = to.x[0];
   auto at = static_cast<std::size_t>(std::lower_bound(x, x + to.points, mean - cut_ * sd) - x) / kLanes * kLanes;
@@ -77,7 +77,7 @@ void Backward::each_target(const Body& from, std::size_t i, const GridDensity& t
   }
 }
 
-std::vector<double> Backward::step(const Body& from, const GridDensity& to, const std::vector<double>& q) {
+std::vector<double> Backward::step(const MovingDensity& from, const GridDensity& to, const std::vector<double>& q) {
   weights_ = Columns(1, to.points);
   for (std::size_t j = 0; j < to.points; ++j)
     weights_[0][j] = to.step * jacobian(to, j) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2);

@@ -14,12 +14,12 @@ class Backward {
   //   p_i = mass_i Σ_j K_ij q_j / Σ_i mass_i K_ij,   K_ij the Euler step from point i of grid k to point j of grid k
   //   + 1.
   // Cost: that of two steps of the filter.
-  std::vector<double> step(const Body& from, const GridDensity& to, const std::vector<double>& q);
+  std::vector<double> step(const MovingDensity& from, const GridDensity& to, const std::vector<double>& q);
 
  private:
   // f(j, K_ij) for every j that point i reaches.
   template <class F>
-  void each_target(const Body& from, std::size_t i, const GridDensity& to, F&& f);
+  void each_target(const MovingDensity& from, std::size_t i, const GridDensity& to, F&& f);
 
   Frame bell_;
   double cut_;

@@ -90,7 +90,7 @@ void Coordinate::scale(std::span<const double> x, double* s, double* slope) {
 // does not hold s(x(z)) up to the rounding of x.
 std::optional<Coordinate::Panel> Coordinate::solve(double from, double length, double x) {
   static const Lobatto<kDegree> lobatto;
-  Values at, s, slope;
+  Numbers at, s, slope;
   at.fill(x);
   for (int pass = 0; pass < kMostPasses; ++pass) {
     scale(at, s.data(), slope.data());

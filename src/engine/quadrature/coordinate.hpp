@@ -31,10 +31,10 @@ class Coordinate {
 
  private:
   static constexpr std::size_t kDegree = 20;
-  using Values = std::array<double, kDegree + 1>;
+  using Numbers = std::array<double, kDegree + 1>;  // at the nodes of a panel, or of its degrees
   struct Panel {
     double from, length;      // in z; the length is negative to the left of x0
-    Values x;                 // Chebyshev coefficients
+    Numbers x;                // Chebyshev coefficients
     double end_x, end_scale;  // x and s at its far end
   };
   struct Side {

@@ -74,10 +74,10 @@ bool reads(const BlockKind& kind, Expr symbol) {
   return std::ranges::find(nodes, symbol) != nodes.end();
 }
 
-// Writes the programs of each kind.
-class Writer {
+// Builds the programs of each kind.
+class FormulaBuilder {
  public:
-  Writer(Formulas& out, Scheme scheme)
+  FormulaBuilder(Formulas& out, Scheme scheme)
       : out_(out),
         scheme_(scheme),
         model_(out.blocks.model),
@@ -221,11 +221,11 @@ bool has_steps(const Blocks& blocks, Scheme scheme) {
 Formulas::Formulas(const Model& model, bool derivatives, Scheme scheme) : blocks(model) {
   if (derivatives) order = dynamic_first(model, dynamic);
   bell = bell_program(blocks.model);
-  Writer writer(*this, scheme);
+  FormulaBuilder builder(*this, scheme);
   for (std::size_t k = 0; k < blocks.kinds.size(); ++k) {
     assert(blocks.kinds[k].x.size() == 1);
-    kinds.push_back(writer.kind(k));
+    kinds.push_back(builder.kind(k));
   }
-  for (const BlockView& view : blocks.views) observe.push_back(writer.observe(view));
+  for (const BlockView& view : blocks.views) observe.push_back(builder.observe(view));
 }
 }  // namespace mckean

@@ -29,8 +29,8 @@ Laws::Laws(const Formulas& formulas, const Grid& grid, Accuracy accuracy, std::s
   for (std::size_t kind = 0; kind < formulas.kinds.size(); ++kind) {
     transports_.emplace_back(formulas, kind, accuracy, grid_steps_);
     readers_.emplace_back(formulas, kind, theta);
-    bodies_.emplace_back();
-    if (formulas.kinds[kind].read) bodies_.back() = transports_.back().origin(formulas.dynamic);
+    moving_.emplace_back();
+    if (formulas.kinds[kind].read) moving_.back() = transports_.back().origin(formulas.dynamic);
   }
 }
 
@@ -38,21 +38,21 @@ Laws::Laws(const Formulas& formulas, const Grid& grid, Accuracy accuracy, std::s
 void Laws::measure() {
   for (FieldReader& r : readers_) r.begin(grid_.step[now_]);
   if (!flows()) return;
-  for (std::size_t kind = 0; kind < bodies_.size(); ++kind)
-    if (bodies_[kind]) within_[kind] = enter(kind, bodies_[kind]->density);
+  for (std::size_t kind = 0; kind < moving_.size(); ++kind)
+    if (moving_[kind]) within_[kind] = enter(kind, moving_[kind]->density);
   for (std::size_t stage = 0; stage < moments_.size(); ++stage) {
-    for (std::size_t kind = 0; kind < bodies_.size(); ++kind)
-      if (bodies_[kind]) readers_[kind].measure(*densities_[kind], within_[kind], moments_[stage]);
-    for (std::size_t kind = 0; kind < bodies_.size() && stage + 1 < moments_.size(); ++kind)
-      if (bodies_[kind]) advance(kind, bodies_[kind]->density, within_[kind], kWhose);
+    for (std::size_t kind = 0; kind < moving_.size(); ++kind)
+      if (moving_[kind]) readers_[kind].measure(*densities_[kind], within_[kind], moments_[stage]);
+    for (std::size_t kind = 0; kind < moving_.size() && stage + 1 < moments_.size(); ++kind)
+      if (moving_[kind]) advance(kind, moving_[kind]->density, within_[kind], kWhose);
   }
 }
 
 void Laws::arrive(std::size_t k) {
   now_ = k;
   const Arrival arrival{next_variance(), goes_on(), {}};
-  const std::vector<std::optional<Body>> from =
-      std::exchange(bodies_, std::vector<std::optional<Body>>(bodies_.size()));
+  const std::vector<std::optional<MovingDensity>> from =
+      std::exchange(moving_, std::vector<std::optional<MovingDensity>>(moving_.size()));
   std::vector<std::optional<Transport::Move>> moves(from.size());
   for (std::size_t kind = 0; kind < from.size(); ++kind)
     if (from[kind]) moves[kind].emplace(transports_[kind], *from[kind], arrival);
@@ -62,16 +62,16 @@ void Laws::arrive(std::size_t k) {
   for (bool all = false; !all;) {
     for (std::size_t kind = 0; kind < from.size(); ++kind)
       if (moves[kind] && !settled[kind]) {
-        bodies_[kind] = moves[kind]->spread();
-        densities_[kind] = &bodies_[kind]->density;
+        moving_[kind] = moves[kind]->spread();
+        densities_[kind] = &moving_[kind]->density;
       }
     if (!goes_on()) return;
     measure();
     all = true;
     for (std::size_t kind = 0; kind < from.size(); ++kind) {
       if (!moves[kind]) continue;
-      bodies_[kind]->fields = finish(kind, bodies_[kind]->density, within_[kind], kWhose);
-      settled[kind] = moves[kind]->settles(*bodies_[kind]);
+      moving_[kind]->fields = finish(kind, moving_[kind]->density, within_[kind], kWhose);
+      settled[kind] = moves[kind]->settles(*moving_[kind]);
       all = all && settled[kind];
     }
   }

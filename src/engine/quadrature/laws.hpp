@@ -44,9 +44,9 @@ class Laws {
   std::size_t now_ = 0;
   std::vector<Transport> transports_;
   std::vector<FieldReader> readers_;
-  std::vector<std::optional<Body>> bodies_;    // by kind; none where nothing is averaged over its law
-  std::vector<const GridDensity*> densities_;  // of them
-  std::vector<Within> within_;                 // the step, by kind
-  std::vector<std::vector<double>> moments_;   // jets of all, by stage
+  std::vector<std::optional<MovingDensity>> moving_;  // by kind; none where nothing is averaged over its law
+  std::vector<const GridDensity*> densities_;         // of them
+  std::vector<Within> within_;                        // the step, by kind
+  std::vector<std::vector<double>> moments_;          // jets of all, by stage
 };
 }  // namespace mckean

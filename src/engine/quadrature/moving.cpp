@@ -51,7 +51,7 @@ std::vector<Smoothed> Moving::smooth(std::size_t series, const Block& block) {
   const auto& visits = setting_.schedule.visits[series];
   std::vector<Smoothed> out(visits.size());
   Backward backward(setting_.formulas.bell, setting_.accuracy.cut);
-  f.passed.push_back(std::move(f.body));
+  f.passed.push_back(std::move(f.moving));
   const GridDensity& last = f.passed.back().density;
   std::vector<double> p(last.mass[0], last.mass[0] + last.points);
   const double total = std::accumulate(p.begin(), p.end(), 0.0);
@@ -101,7 +101,7 @@ void Moving::to_every_point() {
     if (setting_.stop.stop_requested()) throw Stopped{};
     laws_.arrive(k);
     for (Filter& f : filters_)
-      if (k == 0 || f.body.fields) move(f);
+      if (k == 0 || f.moving.fields) move(f);
   }
 }
 
@@ -129,10 +129,10 @@ void Moving::move(Filter& f) {
       seen = weigher_.weigh(d, row, transport.accuracy().least());
       return std::move(seen->curvature);
     };
-  Body there =
-      transport.step(f.body, a, [&](GridDensity& d) { return laws_.fields(f.block.kind, d, "densities of a filter"); });
-  if (keeps_ && laws_.now() > 0) f.passed.push_back(std::move(f.body));
-  f.body = std::move(there);
+  MovingDensity there = transport.step(
+      f.moving, a, [&](GridDensity& d) { return laws_.fields(f.block.kind, d, "densities of a filter"); });
+  if (keeps_ && laws_.now() > 0) f.passed.push_back(std::move(f.moving));
+  f.moving = std::move(there);
   if (here) ++f.visit;
   if (!seen) return;
   for (std::size_t i = 0; i < log_value_.size(); ++i) log_value_[i] += seen->log_total[i];

@@ -33,11 +33,11 @@ class Moving {
   struct Filter {
     std::size_t series;
     const Block& block;
-    Body body;
-    std::size_t visits = 0;    // of the series', those up to the last that it needs
-    std::size_t visit = 0;     // the next one
-    double surprise = 0;       // how deep in its tails observations were, beyond what is usual
-    std::vector<Body> passed;  // before this one, at every point of the grid of time, where they are kept
+    MovingDensity moving;
+    std::size_t visits = 0;             // of the series', those up to the last that it needs
+    std::size_t visit = 0;              // the next one
+    double surprise = 0;                // how deep in its tails observations were, beyond what is usual
+    std::vector<MovingDensity> passed;  // before this one, at every point of the grid of time, where they are kept
   };
 
   void add_filter(std::size_t series, const Block&);

@@ -44,11 +44,12 @@ double slope(const GridDensity& density, const double* column, std::size_t i) {
 constexpr double kTypical = 4;  // standard deviations from the mean at which a Gaussian's sharpness is taken
 
 // The next kernel as a function of where it starts is exp(−u²/2) with |∂u/∂z| = |mean' + u sd'|/sd.
-double kernel_sharpness(const Body& body, std::size_t i) {
-  const double *mean = body.fields->mean[0], *sd = body.fields->sd[0];
-  if (body.density.points == 1)
-    return squared((body.density.jacobian.count() ? body.density.jacobian[0][i] : 1) / sd[i]);
-  return squared((std::abs(slope(body.density, mean, i)) + kTypical * std::abs(slope(body.density, sd, i))) / sd[i]);
+double kernel_sharpness(const MovingDensity& moving, std::size_t i) {
+  const double *mean = moving.fields->mean[0], *sd = moving.fields->sd[0];
+  if (moving.density.points == 1)
+    return squared((moving.density.jacobian.count() ? moving.density.jacobian[0][i] : 1) / sd[i]);
+  return squared((std::abs(slope(moving.density, mean, i)) + kTypical * std::abs(slope(moving.density, sd, i))) /
+                 sd[i]);
 }
 }  // namespace
 
@@ -74,17 +75,17 @@ Transport::Transport(const Formulas& formulas, std::size_t kind, Accuracy accura
   bell_.set_fixed({});
 }
 
-Body Transport::origin(std::size_t parameters) {
-  Body body{point_mass(coordinate_, start_, parameters), std::nullopt};
-  if (start_sd_ == 0) return body;
-  body.fields = Fields{Columns(1, 1), Columns(1, 1)};
-  body.fields->mean[0][0] = start_;
-  body.fields->sd[0][0] = start_sd_;
-  return body;
+MovingDensity Transport::origin(std::size_t parameters) {
+  MovingDensity moving{point_mass(coordinate_, start_, parameters), std::nullopt};
+  if (start_sd_ == 0) return moving;
+  moving.fields = Fields{Columns(1, 1), Columns(1, 1)};
+  moving.fields->mean[0][0] = start_;
+  moving.fields->sd[0][0] = start_sd_;
+  return moving;
 }
 
 // The largest inverse variance, in z, of a Gaussian that the points move to.
-double Transport::arriving(const Body& from) {
+double Transport::arriving(const MovingDensity& from) {
   const double* sd = from.fields->sd[0];
   if (coordinate_.plain())
     return largest(from.density, accuracy_.log_error, [&](std::size_t i) { return 1 / squared(sd[i]); });
@@ -94,7 +95,7 @@ double Transport::arriving(const Body& from) {
                  [&](std::size_t i) { return squared(s[i] / sd[i] + kTypical * std::abs(slope[i])); });
 }
 
-GridDensity Transport::spread_onto(double lo, double h, std::size_t points, const Body& from) {
+GridDensity Transport::spread_onto(double lo, double h, std::size_t points, const MovingDensity& from) {
   GridDensity to(coordinate_, lo, h, points, from.density.parameters);
   if (coordinate_.plain())
     spread(from.density, *from.fields, accuracy_.cut, to);
@@ -105,7 +106,7 @@ GridDensity Transport::spread_onto(double lo, double h, std::size_t points, cons
   return to;
 }
 
-Reach Transport::reach_from(const Body& from, double h) {
+Reach Transport::reach_from(const MovingDensity& from, double h) {
   if (coordinate_.plain()) return reach(from.density, *from.fields, accuracy_.cut, h);
   try {
     return mapped_reach(from.density, *from.fields, accuracy_.cut, h, coordinate_);
@@ -115,7 +116,7 @@ Reach Transport::reach_from(const Body& from, double h) {
   }
 }
 
-Transport::Move::Move(Transport& transport, const Body& from, const Arrival& arrival)
+Transport::Move::Move(Transport& transport, const MovingDensity& from, const Arrival& arrival)
     : transport_(transport), from_(from), arrival_(arrival) {
   if (!from.fields) return;
   sharpness_ = transport.arriving(from);
@@ -134,10 +135,10 @@ GridDensity Transport::Move::density() const {
   return t.spread_onto(lo, h, static_cast<std::size_t>(points), from_);
 }
 
-Body Transport::Move::spread() {
+MovingDensity Transport::Move::spread() {
   const Accuracy& accuracy = transport_.accuracy_;
   ++attempt_;
-  Body to{density(), std::nullopt};
+  MovingDensity to{density(), std::nullopt};
   to.observation = from_.observation;
   to.variance = arrival_.next_variance;
   if (arrival_.observe) {
@@ -148,7 +149,7 @@ Body Transport::Move::spread() {
   return to;
 }
 
-bool Transport::Move::settles(Body& to) {
+bool Transport::Move::settles(MovingDensity& to) {
   if (to.fields)
     to.kernel =
         largest(to.density, transport_.accuracy_.log_error, [&](std::size_t i) { return kernel_sharpness(to, i); });
@@ -158,9 +159,10 @@ bool Transport::Move::settles(Body& to) {
   return false;
 }
 
-Body Transport::step(const Body& from, const Arrival& arrival, const std::function<Fields(GridDensity&)>& fields) {
+MovingDensity Transport::step(const MovingDensity& from, const Arrival& arrival,
+                              const std::function<Fields(GridDensity&)>& fields) {
   for (Move move(*this, from, arrival);;) {
-    Body to = move.spread();
+    MovingDensity to = move.spread();
     if (arrival.goes_on) to.fields = fields(to.density);
     if (move.settles(to)) return to;
   }

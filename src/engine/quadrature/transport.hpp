@@ -29,7 +29,7 @@ struct Accuracy {
 };
 
 // A density, and the Gaussians to which its points will move: none after the last step.
-struct Body {
+struct MovingDensity {
   GridDensity density;
   std::optional<Fields> fields;
   double variance = 0;  // of the next step, per σ²
@@ -55,33 +55,33 @@ class Transport {
   Transport(const Formulas&, std::size_t kind, Accuracy, std::uint64_t& grid_steps);
 
   // Where a density begins: a step from there leads to the start.
-  Body origin(std::size_t parameters);
+  MovingDensity origin(std::size_t parameters);
 
   // One step, onto finer and finer grids until one is fine enough. Throws GridTooLarge, NoiseVanishes.
   class Move {
    public:
-    Move(Transport&, const Body& from, const Arrival&);  // both outlive it
-    Body spread();                                       // observed, without fields
-    bool settles(Body&);                                 // once its fields are known; else it has to be spread again
+    Move(Transport&, const MovingDensity& from, const Arrival&);  // both outlive it
+    MovingDensity spread();                                       // observed, without fields
+    bool settles(MovingDensity&);  // once its fields are known; else it has to be spread again
 
    private:
     GridDensity density() const;
 
     Transport& transport_;
-    const Body& from_;
+    const MovingDensity& from_;
     const Arrival& arrival_;
     double sharpness_ = 0, next_ = 0;  // inverse variances: of what arrives, of what is expected to multiply it
     int attempt_ = 0;
   };
   // The same with the fields at the density where it arrives.
-  Body step(const Body& from, const Arrival&, const std::function<Fields(GridDensity&)>&);
+  MovingDensity step(const MovingDensity& from, const Arrival&, const std::function<Fields(GridDensity&)>&);
 
   const Accuracy& accuracy() const { return accuracy_; }
 
  private:
-  GridDensity spread_onto(double lo, double h, std::size_t points, const Body& from);
-  double arriving(const Body& from);
-  Reach reach_from(const Body& from, double h);
+  GridDensity spread_onto(double lo, double h, std::size_t points, const MovingDensity& from);
+  double arriving(const MovingDensity& from);
+  Reach reach_from(const MovingDensity& from, double h);
 
   Accuracy accuracy_;
   std::size_t kind_;
