@@ -512,6 +512,69 @@ TEST(Search, AnEndWhereAnotherParameterMeetsItsBound) {
   EXPECT_NEAR(*f.intervals[0].upper, 2.38, 0.06);
 }
 
+// Two rates whose product is known to 5 % and one of them to a factor of 2.7: a banana on their own scales, an ellipse
+// on logarithmic ones.
+TEST(Search, ARidgeOfProductsIsSeenOnLogarithmicScales) {
+  for (const double start : {0.5, 2.0}) {
+    Synthetic s;
+    s.noise = 20;
+    s.unknowns = {{"rate", start * 0.3, 0.0}, {"strength", 2.0, 0.0}};
+    s.value = [](std::span<const double> t, const Effort&) -> std::optional<double> {
+      if (t[0] <= 0 || t[1] <= 0) return {};
+      const double rate = std::log(t[0] / 0.3) / 0.5, product = std::log(t[0] * t[1] / 0.3) / 0.05;
+      return -(rate * rate + product * product) / 2;
+    };
+    const Found f = s.run();
+    EXPECT_TRUE(f.converged);
+    const double half = 1.96 * 0.5;
+    for (const std::size_t p : {0, 1}) {
+      const double top = p == 0 ? 0.3 : 1, sd = p == 0 ? 0.5 : std::hypot(0.5, 0.05);
+      ASSERT_TRUE(f.intervals[p].lower && f.intervals[p].upper);
+      EXPECT_NEAR(std::log(f.theta[p] / top), 0, 0.2 * sd);
+      EXPECT_NEAR(std::log(*f.intervals[p].lower / top), -half, 0.15 * half);
+      EXPECT_NEAR(std::log(*f.intervals[p].upper / top), half, 0.15 * half);
+      ASSERT_TRUE(f.intervals[p].std_error);
+      EXPECT_NEAR(*f.intervals[p].std_error / top, sd, 0.35 * sd);
+    }
+  }
+}
+
+// What is a parabola on its own scale stays on it, also near a bound.
+TEST(Search, ParabolasStayOnTheirOwnScale) {
+  Synthetic s = parabola(2);
+  for (Parameter& p : s.unknowns) p.lower = 0;
+  SerialRunner runner;
+  FitObserver observer;
+  Evaluations evaluate(s, runner, observer, 1);
+  const Box box(s.unknowns);
+  RoundsOptions rounds_options;
+  rounds_options.name = "r";
+  Rounds rounds(evaluate, box, rounds_options,
+                Region::of(box.from(std::vector{1.05, 0.95}), 0.01 * Eigen::MatrixXd::Identity(2, 2), 2),
+                {.level = 4, .particles = 512});
+  ASSERT_TRUE(rounds.settle() && rounds.refine());
+  EXPECT_FALSE(rounds.straighter());
+}
+
+// One that a bound holds back may not leave a narrow ridge by itself: only a − J is known well, and J cannot be
+// negative.
+TEST(Search, EndsFollowARidgeToABound) {
+  Synthetic s;
+  s.noise = 100;
+  s.unknowns = {{"a", 3.0, 0.0}, {"b", 3.0, 0.0}, {"J", 0.1, 0.0}};
+  s.value = [](std::span<const double> t, const Effort&) -> std::optional<double> {
+    const double ridge = (t[0] + 4 * t[2] - 3) / 0.05, J = (t[2] - 0.12) / 0.2,
+                 b = (t[1] - 3 - 1.5 * (t[2] - 0.12)) / 0.3;
+    return -(ridge * ridge + J * J + b * b) / 2;
+  };
+  const Found f = s.run();
+  EXPECT_TRUE(f.converged);
+  ASSERT_TRUE(f.intervals[1].lower && f.intervals[1].upper);
+  // Below, J is at its bound: ((b − 2.82)/0.3)² + 0.6² = 3.84; above, (b − 3)² = 3.84 (0.3² + 0.3²).
+  EXPECT_NEAR(*f.intervals[1].lower, 2.82 - 0.3 * std::sqrt(3.84 - 0.36), 0.08);
+  EXPECT_NEAR(*f.intervals[1].upper, 3 + std::sqrt(3.84 * 0.18), 0.08);
+}
+
 TEST(Ends, APointThatIsHigherThanTheTopIsReturned) {
   Synthetic s = parabola(2);
   bool raised = false;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kError = 0.2;                          // log units, of a profile log-likelihood from its first samples
-constexpr double kUncertain = 0.35, kCarefully = 0.2;   // from here on it takes more of them; where the guess is no
+constexpr double kUncertain = 0.25, kCarefully = 0.2;   // from here on it takes more of them; where the guess is no
                                                         // parabola's
 constexpr double kBent = 0.2;                           // share by which it then differs from that
 constexpr std::size_t kMostTimes = 6;                   // as many samples
@@ -26,13 +26,13 @@ constexpr std::size_t kDraws = 8;                       // that tell whether a p
 constexpr double kHigher = 0.3;                         // log units above the top, beyond errors, that make it none
 constexpr double kSpread = 0.8;                         // of the samples across, in standard deviations
 constexpr double kFarRidge = 2, kOtherCurvature = 0.7;  // standard deviations of what is expected of slopes, curvature
-constexpr double kKept = 2;      // standard deviations from the centre within which samples count when it moves
-constexpr double kSharper = 2;   // curvature from which on the others have another spread at the next distance
-constexpr double kClose = 0.25;  // share by which the fall at a guess may be off
+constexpr double kKept = 2;     // standard deviations from the centre within which samples count when it moves
+constexpr double kSharper = 2;  // curvature from which on the others have another spread at the next distance
+constexpr double kClose = 0.2;  // share by which the fall at a guess may be off
 constexpr int kPasses = 4;
 constexpr double kLeastShare = 0.05;  // of the guess, at which nothing can have fallen so far
 constexpr double kNarrow = 0.12;      // share of the distance that an end may be uncertain by
-constexpr double kFarShift = 1.5;     // standard deviations to the ridge from which on it is sought again
+constexpr double kFarShift = 0.9;     // standard deviations to the ridge from which on it is sought again
 constexpr double kFarthest = 100;     // distance, in units of the estimate and its start
 constexpr double kMovesOut = 0.75;    // share of the fall that is left with steps half as long
 constexpr int kMostMoves = 3, kMostDistances = 12, kFinest = 12;
@@ -233,7 +233,7 @@ class EndSearch {
   void fallen(double by, double error) {
     ++distances_;
     const double share = distance_ / end_.guess;
-    if (distances_ == 1 && end_.trusted && std::abs(by - end_.fall * share * share) < kClose * end_.fall + error) {
+    if (distances_ == 1 && end_.trusted && std::abs(by - end_.fall * share * share) < kClose * end_.fall + error / 2) {
       end_at(end_.guess);
       return;
     }
@@ -252,7 +252,7 @@ class EndSearch {
         std::isfinite(outer_->root) ? (want - inner_.root) / std::max(outer_->root - inner_.root, 1e-9) : 0.5;
     const double between = inner_.distance + std::clamp(share_between, 0.0, 1.0) * (outer_->distance - inner_.distance);
     const bool narrow = outer_->distance - inner_.distance < kNarrow * outer_->distance;
-    if (narrow || distances_ >= kMostDistances || std::abs(by - end_.fall) < kClose / 2 * end_.fall + error)
+    if (narrow || distances_ >= kMostDistances || std::abs(by - end_.fall) < kClose / 2 * end_.fall + error / 2)
       return end_at(between);
     if (outer_->distance < kLeastShare * end_.guess) return end_at(end_.guess);  // where all is far below the top
     const double width = outer_->distance - inner_.distance;

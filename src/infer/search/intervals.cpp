@@ -16,11 +16,11 @@ namespace {
 constexpr double kNormal95 = 1.959963984540054;
 constexpr double kTwoSided = kNormal95 * kNormal95 / 2;  // fall of the log-likelihood: half a quantile of chi-square
 constexpr double kOneSided = 2.705543454095404 / 2;
-constexpr double kPartOfFlat = 0.05;  // of a flat direction's largest component
-constexpr double kParabola = 3;       // times the half-width that a standard error may suggest
-constexpr double kNearGuess = 2;      // times the parabola's distance, and its inverse, within which a cubic's may lie
-constexpr double kFarthest = 3.5;     // in u
-constexpr double kKnown = 0.4;        // error of a polynomial's value up to which it tells of an end
+constexpr double kPartOfFlat = 0.05;             // of a flat direction's largest component
+constexpr double kSmallest = 0.7, kLargest = 3;  // times the half-width that a standard error may suggest
+constexpr double kNearGuess = 2;   // times the parabola's distance, and its inverse, within which a cubic's may lie
+constexpr double kFarthest = 3.5;  // in u
+constexpr double kKnown = 0.4;     // error of a polynomial's value up to which it tells of an end
 constexpr int kMostSteps = 12;
 constexpr double kAtEnd = 0.01;  // of the fall
 
@@ -125,7 +125,7 @@ std::vector<Interval> intervals(const Fit& fit, const Box& box, std::span<const 
     const double plain =
         box.slope(e.parameter, fit.top.z[e.parameter]) * std::sqrt(fit.covariance(e.parameter, e.parameter));
     const double half = (*s.upper - *s.lower) / (2 * kNormal95);
-    s.std_error = e.trusted && plain < kParabola * half ? plain : half;
+    s.std_error = e.trusted && plain > kSmallest * half && plain < kLargest * half ? plain : half;
   }
   return out;
 }
