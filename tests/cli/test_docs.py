@@ -143,7 +143,8 @@ class Formats(ProgramTest):
                      self.json("loglik", *both, "--engine", "particles", "--tolerance", 1))
         self.compare("score", self.json("score", *both, *small, "--iterations", 5), self.json("score", *both))
         self.compare("smooth", self.json("smooth", *both, *small, "--iterations", 5, "--out", "s.csv"),
-                     self.json("smooth", *both, "--out", "s.csv"))
+                     self.json("smooth", *both, "--out", "s.csv"),
+                     self.json("smooth", *both, "--engine", "particles", "--out", "s.csv"))
         fits = [
             self.json("fit", *both, *paper, "--replicates", 40, "--run", "r"),
             self.json("fit", *both, "--replicates", 9, "--no-run", "--levels", 2, "--particles", 8, "--law-particles", 32),

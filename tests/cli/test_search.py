@@ -135,7 +135,7 @@ class Search(ProgramTest):
     def test_budget_of_quadrature(self):
         mean_field = MODELS / "mean-field-ou.toml"
         self.succeed("simulate", mean_field, "--times", 100, "--seed", 3, "--out", "f.csv")
-        done = self.run_program("fit", mean_field, "f.csv", "--engine", "quadrature", "--budget", "2s", "--no-run", "--json")
+        done = self.run_program("fit", mean_field, "f.csv", "--engine", "quadrature", "--budget", "0.3s", "--no-run", "--json")
         self.assertEqual(done.returncode, 3, done.stderr)
         result = json.loads(done.stdout)
         self.assertFalse(result["converged"])

@@ -30,6 +30,7 @@ constexpr double kKept = 2;     // standard deviations from the centre within wh
 constexpr double kSharper = 2;  // curvature from which on the others have another spread at the next distance
 constexpr double kClose = 0.2;  // share by which the fall at a guess may be off
 constexpr int kPasses = 4;
+constexpr double kBeyond = 1.2;       // times the guess, from where on an end may be that of steps that are too long
 constexpr double kLeastShare = 0.05;  // of the guess, at which nothing can have fallen so far
 constexpr double kNarrow = 0.12;      // share of the distance that an end may be uncertain by
 constexpr double kFarShift = 0.9;     // standard deviations to the ridge from which on it is sought again
@@ -259,10 +260,10 @@ class EndSearch {
     go_to(std::clamp(between, inner_.distance + 0.15 * width, outer_->distance - 0.15 * width));
   }
 
-  // An end far beyond the guess may be Euler's: steps half as long tell.
+  // An end beyond the guess may be Euler's: steps half as long tell.
   void end_at(std::optional<double> distance) {
     found_ = distance;
-    const bool far = distance && *distance < room_ && (!end_.trusted || *distance > 2 * end_.guess);
+    const bool far = distance && *distance < room_ && (!end_.trusted || *distance > kBeyond * end_.guess);
     phase_ = far && rounds_.effort().level < kFinest ? Phase::finer : Phase::done;
     if (phase_ == Phase::finer) go_to(*distance);
   }
