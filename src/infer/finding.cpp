@@ -69,7 +69,8 @@ constexpr Wording kWordings[] = {
      "the tolerance was not met: the standard error is {error:.2g}, and what finer steps or a larger law change is not "
      "known well enough, or is more"},
     {Code::smoothing_tolerance_not_met, "smoothing_tolerance_not_met",
-     "the tolerance was not met: the smoothed means have a Monte Carlo error of {error:.2g} standard deviations, or finer "
+     "the tolerance was not met: the smoothed means have a Monte Carlo error of {error:.2g} standard deviations, or "
+     "finer "
      "steps still move them"},
     {Code::monte_carlo_error, "monte_carlo_error",
      "the Monte Carlo error is {share:.2f} standard errors, not {wanted}: the filters' log-likelihood has a standard "

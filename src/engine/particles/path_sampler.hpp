@@ -23,7 +23,7 @@ struct SamplerOptions {
   // almost cancels. Off for the algorithms as printed.
   bool antithetic_laws = false;
   std::optional<AheadOptions> ahead = {};  // of one level: particles that look ahead
-  std::stop_token stop{};  // asked before every iteration; then Stopped is thrown
+  std::stop_token stop{};                  // asked before every iteration; then Stopped is thrown
 };
 
 // Names the noise.
