@@ -116,7 +116,7 @@ class Chooser {
     effort_ = with_best_proposal(engine_, effort_, [&](const Effort& e) -> std::optional<Spread> {
       try {
         const std::vector<double> v = values(e, kFew);
-        return Spread{mean_of(v), std::pow(deviation_of(v), 2)};
+        return Spread{mean_of(v), std::pow(deviation_of(v), 2), v.size()};
       } catch (const NumericalError&) {
         return {};
       }

@@ -12,8 +12,11 @@ constexpr double kGain = 0.5;   // log units that make looking ahead worth while
 constexpr double kMost = 1;     // of them, from variances: values that are low and vary little are wrong
 constexpr double kWidenings[] = {1, 1.5, 2.5, 4};
 
-double gain(const Spread& to, const Spread& from) {
-  return to.mean - from.mean + std::min(kMost, (from.variance - to.variance) / 2);
+// Less the standard error of what the means say of it.
+double sure_gain(const Spread& to, const Spread& from) {
+  const double error =
+      std::sqrt(to.variance / static_cast<double>(to.count) + from.variance / static_cast<double>(from.count));
+  return to.mean - from.mean + std::min(kMost, (from.variance - to.variance) / 2) - error;
 }
 }  // namespace
 
@@ -33,7 +36,7 @@ Effort with_best_proposal(const Engine& engine, const Effort& effort,
     ahead.widening = widening;
     const auto found = spread(ahead);
     if (!found) continue;
-    const double here = gain(*found, of_plain.value_or(Spread{-std::numeric_limits<double>::max(), 0}));
+    const double here = sure_gain(*found, of_plain.value_or(Spread{-std::numeric_limits<double>::max(), 0, 1}));
     if (here > most) most = here, best = ahead;
   }
   return best;

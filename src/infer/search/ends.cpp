@@ -26,17 +26,25 @@ constexpr std::size_t kDraws = 8;                       // that tell whether a p
 constexpr double kHigher = 0.3;                         // log units above the top, beyond errors, that make it none
 constexpr double kSpread = 0.8;                         // of the samples across, in standard deviations
 constexpr double kFarRidge = 2, kOtherCurvature = 0.7;  // standard deviations of what is expected of slopes, curvature
+// The same where the polynomial at the top tells, beside its own errors: of the profile's value, slopes and curvature.
+constexpr double kOffValue = 0.2, kOffRidge = 0.4, kOffCurvature = 0.4;
+constexpr double kOffBent = 0.25;               // and of the value, a share of what it has beyond a parabola
+constexpr double kVague = 0.6, kOutside = 3.5;  // error of the polynomial, and distance in u, from where on it does not
+constexpr double kContrary = 2.5;               // standard deviations between it and samples that refute it
 constexpr double kKept = 2;     // standard deviations from the centre within which samples count when it moves
 constexpr double kSharper = 2;  // curvature from which on the others have another spread at the next distance
 constexpr double kClose = 0.2;  // share by which the fall at a guess may be off
 constexpr int kPasses = 4;
-constexpr double kBeyond = 1.2;       // times the guess, from where on an end may be that of steps that are too long
-constexpr double kLeastShare = 0.05;  // of the guess, at which nothing can have fallen so far
-constexpr double kNarrow = 0.12;      // share of the distance that an end may be uncertain by
-constexpr double kFarShift = 0.9;     // standard deviations to the ridge from which on it is sought again
-constexpr double kFarthest = 100;     // distance, in units of the estimate and its start
-constexpr double kMovesOut = 0.75;    // share of the fall that is left with steps half as long
+constexpr double kBeyond = 1.5;        // times the guess, from where on an end may be that of steps that are too long
+constexpr double kCliff = 3;           // times the root of the fall, just beyond it, that no smooth likelihood has
+constexpr double kLeastShare = 0.05;   // of the guess, at which nothing can have fallen so far
+constexpr double kNarrow = 0.12;       // share of the distance that an end may be uncertain by
+constexpr double kFarShift = 1.2;      // standard deviations to the ridge from which on it is sought again
+constexpr double kFarthest = 100;      // distance, in units of the estimate and its start
+constexpr double kLeastGrowth = 1.15;  // of a distance at which too little has fallen
+constexpr double kMovesOut = 0.75;     // share of the fall that is left with steps half as long
 constexpr int kMostMoves = 3, kMostDistances = 12, kFinest = 12;
+constexpr int kMostHalvings = 3;  // of steps that are too long at an end as well, beyond the first
 
 // A profile log-likelihood at one value of a parameter: the others are sampled around where its ridge is thought to be,
 //   a + b·w − ½ k |w|²   in standard deviations w of the others given the parameter at the top.
@@ -60,10 +68,25 @@ struct Profile {
   }
 };
 
-// A few noisy samples say little of the curvature, and would place the ridge anywhere: what is known of it beforehand,
-// that it is about 1 and the ridge not far, counts as observations. The noise is at least that of the samples at the
-// top.
-Profile profile_through(std::span<const VectorXd> w, const VectorXd& y, double least_noise) {
+// What is known of a profile beforehand: means and standard deviations of a, b and k.
+struct Prior {
+  VectorXd mean, sd;
+
+  // That the curvature is about 1 and the ridge not far.
+  static Prior vague(Index across) {
+    Prior out{VectorXd::Zero(across + 2), VectorXd::Constant(across + 2, kFarRidge)};
+    out.sd[0] = kInfinity, out.mean[across + 1] = 1, out.sd[across + 1] = kOtherCurvature;
+    return out;
+  }
+  bool tells_value() const { return std::isfinite(sd[0]); }
+  bool refuted_by(const Profile& p) const {
+    return tells_value() && std::abs(p.value - mean[0]) > kContrary * std::hypot(std::sqrt(p.covariance(0, 0)), sd[0]);
+  }
+};
+
+// A few noisy samples say little of the curvature, and would place the ridge anywhere: what is known beforehand counts
+// as observations. The noise is at least that of the samples at the top.
+Profile profile_through(std::span<const VectorXd> w, const VectorXd& y, double least_noise, const Prior& prior) {
   const Index n = y.size(), across = w[0].size(), all = across + 2;
   MatrixXd design(n, all);
   for (Index i = 0; i < n; ++i) {
@@ -73,15 +96,15 @@ Profile profile_through(std::span<const VectorXd> w, const VectorXd& y, double l
   const double level = y.mean();
   const VectorXd above = y.array() - level;
   double noise = least_noise * least_noise;
-  VectorXd c;
+  VectorXd c, mean = prior.mean;
+  if (prior.tells_value()) mean[0] -= level;
   MatrixXd covariance;
   for (int pass = 0; pass < 2; ++pass) {
-    VectorXd prior = VectorXd::Constant(all, noise / (kFarRidge * kFarRidge)), mean = VectorXd::Zero(all);
-    prior[0] = 0, mean[all - 1] = 1, prior[all - 1] = noise / (kOtherCurvature * kOtherCurvature);
+    const VectorXd weights = noise * prior.sd.cwiseAbs2().cwiseInverse();
     MatrixXd normal = design.transpose() * design;
-    normal += prior.asDiagonal();
+    normal += weights.asDiagonal();
     const MatrixXd inverse = pseudo_inverse(normal);
-    c = inverse * (design.transpose() * above + prior.cwiseProduct(mean));
+    c = inverse * (design.transpose() * above + weights.cwiseProduct(mean));
     covariance = noise * inverse;
     noise = std::max(noise, (above - design * c).squaredNorm() / static_cast<double>(std::max<Index>(1, n - all)));
   }
@@ -98,8 +121,8 @@ class EndSearch {
       if (j != i && fit.top.bound[static_cast<std::size_t>(j)] == 0 && fit.covariance(j, j) > 0) others_.push_back(j);
     slope_ = end.ridge(others_);
     describe_others(fit);
-    const double parabola = std::sqrt(2 * end.fall * fit.covariance(i, i));
-    bearable_ = end.trusted && std::abs(end.guess - parabola) < kBent * parabola ? kUncertain : kCarefully;
+    parabola_ = std::sqrt(2 * end.fall * fit.covariance(i, i));
+    bearable_ = end.trusted && std::abs(end.guess - parabola_) < kBent * parabola_ ? kUncertain : kCarefully;
     const double wanted = std::pow(std::max(rounds.noise(), 0.05) / kError, 2);
     const double least = 2 * static_cast<double>(others_.size()) + 6;
     samples_ = static_cast<std::size_t>(std::clamp(wanted, least, 4 * least) / 2) * 2;
@@ -117,11 +140,11 @@ class EndSearch {
     std::vector<Point> out;
     Effort effort = rounds_.effort();
     if (phase_ == Phase::finer) {
-      ++effort.level;
+      effort.level += 1 + halvings_;
       out.assign(samples_, {box_.theta(box_.inside(top())), effort});
     }
     for (std::size_t i = 0; i < samples_; i += 2) {  // every third pair at the centre, which tells most of the value
-      const VectorXd w = (i % 3 == 0 ? 0 : kSpread) * draws.next(static_cast<Index>(others_.size()));
+      const VectorXd w = (i % 3 == 0 ? 0 : kSpread) * draws.next(others());
       for (const double sign : {1.0, -1.0}) {
         w_.push_back(within(sign * w));
         out.push_back({box_.theta(box_.inside(at(w_.back()))), effort});
@@ -145,6 +168,11 @@ class EndSearch {
     if (phase_ == Phase::finer) {
       const Moments top = moments(values.first(samples_));
       const double error = std::hypot(ridge_error, std::sqrt(top.variance / static_cast<double>(samples_)));
+      const bool still_too_long = top.mean - highest > kCliff * kCliff * end_.fall;
+      if (still_too_long && halvings_ < kMostHalvings) {
+        ++halvings_;
+        return go_to(distance_);
+      }
       if (profile && top.found > 0 && top.mean - highest + error < kMovesOut * end_.fall) found_.reset();
       phase_ = Phase::done;
       return;
@@ -227,8 +255,36 @@ class EndSearch {
     for (std::size_t i = 0; i < values_.size(); ++i)
       if (values_[i].loglik) w.push_back(w_[i]), y.push_back(*values_[i].loglik);
     if (2 * y.size() < values_.size()) return {};
-    return profile_through(w, Eigen::Map<const VectorXd>(y.data(), static_cast<Index>(y.size())),
-                           std::max(rounds_.noise(), 0.05));
+    const Eigen::Map<const VectorXd> values(y.data(), static_cast<Index>(y.size()));
+    const double noise = std::max(rounds_.noise(), 0.05);
+    const Profile alone = profile_through(w, values, noise, Prior::vague(others()));
+    if (!alone.covariance.allFinite()) return {};  // values beyond all bounds, of steps that are too long
+    const auto told = told_here();
+    return !told || told->refuted_by(alone) ? alone : profile_through(w, values, noise, *told);
+  }
+
+  Index others() const { return static_cast<Index>(others_.size()); }
+
+  // What the polynomial at the top says of the profile here, if it reaches so far.
+  std::optional<Prior> told_here() const {
+    const Fit& fit = *rounds_.fit();
+    if (!end_.trusted || phase_ == Phase::finer || fit.region.widths.size() < box_.size()) return {};
+    const VectorXd u = fit.region.from(at(VectorXd::Zero(others())));
+    const double error = fit.f.value_error(u);
+    if (u.norm() > kOutside || error > kVague) return {};
+    const MatrixXd across = fit.region.inverse()(Eigen::all, others_) * root_;
+    const MatrixXd slope_error = across.transpose() * fit.f.gradient_error(u) * across;
+    const MatrixXd curvature = -across.transpose() * fit.f.hessian(u) * across;
+    Prior out = Prior::vague(others());
+    if (others() == 0)
+      out.mean[0] = fit.f.value(u);
+    else
+      out.mean << fit.f.value(u), across.transpose() * fit.f.gradient(u), curvature.diagonal().mean();
+    const double share = distance_ / parabola_, bent = end_.fall * share * share - (fit.top.value - out.mean[0]);
+    out.sd[0] = std::hypot(error, kOffValue + kOffBent * std::abs(bent));
+    out.sd.segment(1, others()) = (slope_error.diagonal().array() + kOffRidge * kOffRidge).sqrt();
+    out.sd[others() + 1] = kOffCurvature;
+    return out;
   }
 
   void fallen(double by, double error) {
@@ -239,6 +295,7 @@ class EndSearch {
       return;
     }
     const double want = std::sqrt(end_.fall);
+    cliff_ = cliff_ || std::sqrt(by) > kCliff * want;
     if (by < end_.fall)
       inner_ = {distance_, std::sqrt(by)};
     else
@@ -247,7 +304,7 @@ class EndSearch {
     if (!outer_) {
       const double farthest = box_.bent(end_.parameter, kFarthest * std::max(1.0, std::abs(top()[end_.parameter])));
       if (distance_ > farthest) return end_at({});
-      return go_to(distance_ * std::clamp(want / std::max(inner_.root, 1e-3), 1.5, 2.5));
+      return go_to(distance_ * std::clamp(want / std::max(inner_.root, 1e-3), kLeastGrowth, 2.5));
     }
     const double share_between =
         std::isfinite(outer_->root) ? (want - inner_.root) / std::max(outer_->root - inner_.root, 1e-9) : 0.5;
@@ -260,10 +317,10 @@ class EndSearch {
     go_to(std::clamp(between, inner_.distance + 0.15 * width, outer_->distance - 0.15 * width));
   }
 
-  // An end beyond the guess may be Euler's: steps half as long tell.
+  // An end far beyond the guess, or before a cliff, may be that of steps that are too long: half as long ones tell.
   void end_at(std::optional<double> distance) {
     found_ = distance;
-    const bool far = distance && *distance < room_ && (!end_.trusted || *distance > kBeyond * end_.guess);
+    const bool far = distance && *distance < room_ && (!end_.trusted || cliff_ || *distance > kBeyond * end_.guess);
     phase_ = far && rounds_.effort().level < kFinest ? Phase::finer : Phase::done;
     if (phase_ == Phase::finer) go_to(*distance);
   }
@@ -276,14 +333,15 @@ class EndSearch {
   VectorXd slope_, centre_;  // of the others: per unit of distance, and at the current one
   std::vector<VectorXd> w_;  // that were asked for at the current place, and what they gave
   std::vector<Value> values_;
-  double room_, distance_ = 0, bearable_;  // the last: error of a profile log-likelihood
+  double room_, distance_ = 0;
+  double parabola_, bearable_;  // the parabola's guess; error of a profile log-likelihood
   Fallen inner_{0, 0};
   std::optional<Fallen> outer_;
   std::optional<double> found_;
   std::optional<VectorXd> higher_;
-  bool disbelieved_ = false;
+  bool disbelieved_ = false, cliff_ = false;
   std::size_t samples_;
-  int moves_ = 0, distances_ = 0;
+  int moves_ = 0, distances_ = 0, halvings_ = 0;
   Phase phase_ = Phase::seek;
 };
 // Whether the likelihood itself is higher there: the profile through a few samples, followed to where it meets a bound,

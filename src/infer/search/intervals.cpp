@@ -20,7 +20,7 @@ constexpr double kPartOfFlat = 0.05;             // of a flat direction's larges
 constexpr double kSmallest = 0.7, kLargest = 3;  // times the half-width that a standard error may suggest
 constexpr double kNearGuess = 2;   // times the parabola's distance, and its inverse, within which a cubic's may lie
 constexpr double kFarthest = 3.5;  // in u
-constexpr double kKnown = 0.4;     // error of a polynomial's value up to which it tells of an end
+constexpr double kKnown = 0.6;     // error of a polynomial's value up to which it tells of an end
 constexpr int kMostSteps = 12;
 constexpr double kAtEnd = 0.01;  // of the fall
 

@@ -6,7 +6,7 @@
 
 namespace mckean::search {
 namespace {
-constexpr std::size_t kDraws = 6;
+constexpr std::size_t kDraws = 12;
 }  // namespace
 
 Effort with_best_proposal(Evaluations& evaluate, const std::string& name, const std::vector<double>& theta,
@@ -16,7 +16,7 @@ Effort with_best_proposal(Evaluations& evaluate, const std::string& name, const 
         const auto what = e.ahead ? fmt::format("ahead {}", e.widening) : fmt::format("plain {}", e.particles);
         const Moments m = moments(evaluate(fmt::format("{} {}", name, what), {theta, e}, kDraws));
         if (m.found < kDraws) return {};
-        return Spread{m.mean, m.variance};
+        return Spread{m.mean, m.variance, m.found};
       });
   if (best.ahead) evaluate.say(fmt::format("{}: particles look ahead, variances times {}", name, best.widening));
   return best;

@@ -147,7 +147,7 @@ void Rounds::choose_particles() {
     }
   }
   noise_ = std::sqrt(m.variance);
-  width_ = narrowing_ * std::clamp(2 * noise_, 0.75, 1.5);
+  width_ = narrowing_ * std::clamp(3 * noise_, 1.0, 1.5);
 }
 
 // Those in the region that are not far below the best of them: elsewhere the likelihood is no polynomial.
