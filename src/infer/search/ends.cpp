@@ -44,7 +44,6 @@ constexpr double kFarthest = 100;      // distance, in units of the estimate and
 constexpr double kLeastGrowth = 1.15;  // of a distance at which too little has fallen
 constexpr double kMovesOut = 0.75;     // share of the fall that is left with steps half as long
 constexpr int kMostMoves = 3, kMostDistances = 12, kFinest = 12;
-constexpr int kMostHalvings = 3;  // of steps that are too long at an end as well, beyond the first
 
 // A profile log-likelihood at one value of a parameter: the others are sampled around where its ridge is thought to be,
 //   a + b·w − ½ k |w|²   in standard deviations w of the others given the parameter at the top.
@@ -140,7 +139,7 @@ class EndSearch {
     std::vector<Point> out;
     Effort effort = rounds_.effort();
     if (phase_ == Phase::finer) {
-      effort.level += 1 + halvings_;
+      ++effort.level;
       out.assign(samples_, {box_.theta(box_.inside(top())), effort});
     }
     for (std::size_t i = 0; i < samples_; i += 2) {  // every third pair at the centre, which tells most of the value
@@ -168,11 +167,6 @@ class EndSearch {
     if (phase_ == Phase::finer) {
       const Moments top = moments(values.first(samples_));
       const double error = std::hypot(ridge_error, std::sqrt(top.variance / static_cast<double>(samples_)));
-      const bool still_too_long = top.mean - highest > kCliff * kCliff * end_.fall;
-      if (still_too_long && halvings_ < kMostHalvings) {
-        ++halvings_;
-        return go_to(distance_);
-      }
       if (profile && top.found > 0 && top.mean - highest + error < kMovesOut * end_.fall) found_.reset();
       phase_ = Phase::done;
       return;
@@ -341,7 +335,7 @@ class EndSearch {
   std::optional<VectorXd> higher_;
   bool disbelieved_ = false, cliff_ = false;
   std::size_t samples_;
-  int moves_ = 0, distances_ = 0, halvings_ = 0;
+  int moves_ = 0, distances_ = 0;
   Phase phase_ = Phase::seek;
 };
 // Whether the likelihood itself is higher there: the profile through a few samples, followed to where it meets a bound,

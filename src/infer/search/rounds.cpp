@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "infer/search/normal_draws.hpp"
 #include "model/symmetric.hpp"
@@ -27,6 +28,7 @@ constexpr double kUnsteady = 0.3;                    // standard errors between 
 constexpr double kStopping = 1.1;
 constexpr std::size_t kFewExplosions = 2;
 constexpr double kMostExplosions = 0.03;  // share of points near the centre
+constexpr double kAbsurd = 200;           // log units between values there, where a parabola falls by a few
 }  // namespace
 
 // Those that have a value.
@@ -42,14 +44,23 @@ std::vector<Rounds::Taken> Rounds::values_at(const std::string& what, std::span<
   sample_cost_ = (evaluate_.cost() - before) / static_cast<double>(points.size());
   sample_effort_ = effort;
   std::vector<Taken> out;
-  const double close = width_ * std::sqrt(static_cast<double>(region_.widths.size()));  // about half of a design
-  for (std::size_t i = 0; i < points.size(); ++i) {
+  for (std::size_t i = 0; i < points.size(); ++i)
     if (values[i].loglik) out.push_back({points[i], *values[i].loglik, 0});
+  count_explosions(points, values);
+  return out;
+}
+
+// Among about half of a design. Where numbers grow without bounds for a while there is a value, an absurd one.
+void Rounds::count_explosions(std::span<const VectorXd> points, std::span<const Value> values) {
+  const double close = width_ * std::sqrt(static_cast<double>(region_.widths.size()));
+  double best = -std::numeric_limits<double>::infinity();
+  for (const Value& v : values)
+    if (v.loglik) best = std::max(best, *v.loglik);
+  for (std::size_t i = 0; i < points.size(); ++i) {
     if (region_.from(points[i]).norm() > close) continue;
     ++central_;
-    if (values[i].too_coarse) ++exploded_;
+    if (values[i].too_coarse || (values[i].loglik && *values[i].loglik < best - kAbsurd)) ++exploded_;
   }
-  return out;
 }
 
 bool Rounds::exploding() const {

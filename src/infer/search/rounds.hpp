@@ -86,6 +86,7 @@ class Rounds {
     std::size_t effort;
   };
   std::vector<Taken> values_at(const std::string& what, std::span<const Eigen::VectorXd>, const Effort&);
+  void count_explosions(std::span<const Eigen::VectorXd>, std::span<const Value>);
   std::vector<Taken> take(const std::string& what, std::span<const Eigen::VectorXd>);
   std::vector<Eigen::VectorXd> design(std::size_t count, double width);
   std::vector<Eigen::VectorXd> chosen(std::size_t least, std::size_t most);
