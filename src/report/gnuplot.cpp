@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <fstream>
+#include <iterator>
 
 #include "mckean/error.hpp"
 
@@ -48,6 +50,21 @@ Ended call(const std::string& argument, const std::filesystem::path& folder) {
   close(pipe_ends[0]);
   return out;
 }
+
+// A figure is a function of its numbers; the second in which it was drawn would make each one another file.
+void forget_date(const std::filesystem::path& pdf) {
+  static constexpr std::string_view kKey = "/CreationDate (D:", kNever = "20000101000000";
+  std::string text;
+  {
+    std::ifstream in(pdf, std::ios::binary);
+    text.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  const std::size_t at = text.rfind(kKey);
+  if (at == std::string::npos || at + kKey.size() + kNever.size() > text.size()) return;
+  std::fstream out(pdf, std::ios::binary | std::ios::in | std::ios::out);
+  out.seekp(static_cast<std::streamoff>(at + kKey.size()));
+  out << kNever;
+}
 }  // namespace
 
 bool gnuplot_is_installed() { return call("--version", ".").error == 0; }
@@ -77,5 +94,6 @@ void run_gnuplot(const std::filesystem::path& script) {
   if (done.error != 0)
     throw RunError(fmt::format("{}: gnuplot cannot be started ({})", script.string(), std::strerror(done.error)));
   if (done.status != 0) throw RunError(fmt::format("{}: gnuplot failed: {}", script.string(), done.said));
+  forget_date(std::filesystem::path(script).replace_extension("pdf"));
 }
 }  // namespace mckean

@@ -126,6 +126,10 @@ class Reproduce(ProgramTest):
         steps = [float(b["x"]) - float(a["x"]) for a, b in zip(path, path[1:])]
         self.assertLess(abs(math.sqrt(mean([s * s for s in steps])) / (0.15 * math.sqrt(0.05)) - 1), 0.2)
         self.require_drawn("figure-2")
+        time.sleep(1.1)  # a figure has no date
+        self.reproduce("2", out="again")
+        first, again = ({p.name: p.read_bytes() for p in (self.directory / folder).iterdir()} for folder in ("out", "again"))
+        self.assertEqual([name for name in first if first[name] != again[name]], [])
 
     def check_study(self):
         """Errors and limit, from the replicates; the cost of M replicates is M times the mean of one."""
