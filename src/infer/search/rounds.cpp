@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <functional>
 
 #include "infer/search/normal_draws.hpp"
 #include "model/symmetric.hpp"
@@ -28,7 +28,8 @@ constexpr double kUnsteady = 0.3;                    // standard errors between 
 constexpr double kStopping = 1.1;
 constexpr std::size_t kFewExplosions = 2;
 constexpr double kMostExplosions = 0.03;  // share of points near the centre
-constexpr double kAbsurd = 200;           // log units between values there, where a parabola falls by a few
+// Log units between values there, where a parabola falls by a few, beside multiples of those within the best quarter.
+constexpr double kAbsurd = 200, kOfSpread = 20;
 }  // namespace
 
 // Those that have a value.
@@ -50,17 +51,22 @@ std::vector<Rounds::Taken> Rounds::values_at(const std::string& what, std::span<
   return out;
 }
 
-// Among about half of a design. Where numbers grow without bounds for a while there is a value, an absurd one.
+// Among about half of a design. Where numbers grow without bounds for a while there is a value, an absurd one: far
+// below the best quarter, by more than noise explains.
 void Rounds::count_explosions(std::span<const VectorXd> points, std::span<const Value> values) {
   const double close = width_ * std::sqrt(static_cast<double>(region_.widths.size()));
-  double best = -std::numeric_limits<double>::infinity();
-  for (const Value& v : values)
-    if (v.loglik) best = std::max(best, *v.loglik);
+  std::vector<double> central;
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (region_.from(points[i]).norm() > close) continue;
     ++central_;
-    if (values[i].too_coarse || (values[i].loglik && *values[i].loglik < best - kAbsurd)) ++exploded_;
+    if (values[i].too_coarse) ++exploded_;
+    if (values[i].loglik) central.push_back(*values[i].loglik);
   }
+  if (central.empty()) return;
+  std::ranges::sort(central, std::greater());
+  const double spread = central.front() - central[central.size() / 4];
+  const double absurd = central.front() - kAbsurd - kOfSpread * spread;
+  exploded_ += static_cast<std::size_t>(std::ranges::count_if(central, [&](double v) { return v < absurd; }));
 }
 
 bool Rounds::exploding() const {
