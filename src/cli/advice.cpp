@@ -26,7 +26,7 @@ std::string_view advice_on(const Finding& f) {
     case Code::too_few_particles:
       return "; take more --particles";
     case Code::monte_carlo_error:
-      return "; a --tolerance or more --particles go on";
+      return "; to go on, give a --tolerance or more --particles";
     case Code::monte_carlo_error_exceeds:
       return ", or --estimator stratified";
     case Code::one_particle:

@@ -16,12 +16,11 @@ std::span<const CommandEntry> commands() {
                    run_smooth},
       CommandEntry{Command::fit, "fit", "maximum-likelihood estimate with standard errors", run_fit},
       CommandEntry{Command::profile, "profile", "profile log-likelihood of one parameter", run_profile},
-      CommandEntry{Command::resume, "resume", "continues a run that was stopped, or extends one that has ended",
-                   run_fit},
-      CommandEntry{Command::save, "export", "writes a run as CSV and JSON, with its model and data", run_export},
-      CommandEntry{Command::report, "report", "writes a run as one HTML page: model, data, estimate, figures, settings",
+      CommandEntry{Command::resume, "resume", "continue a run that was stopped, or extend one that has ended", run_fit},
+      CommandEntry{Command::save, "export", "write a run as CSV and JSON, with its model and data", run_export},
+      CommandEntry{Command::report, "report", "write a run as one HTML page: model, data, estimate, figures, settings",
                    run_report},
-      CommandEntry{Command::runs, "runs", "lists runs with their state, time and estimate so far", run_runs},
+      CommandEntry{Command::runs, "runs", "list runs with their state, time and estimate so far", run_runs},
       CommandEntry{Command::reproduce, "reproduce", "the figures of the paper, from one command each", run_reproduce}};
   return all;
 }

@@ -24,7 +24,7 @@ const std::string kLawParticles = "particles of the law, a number or a rule such
 const std::string kLevel = "a unit of time is split into 2^level Euler steps";
 const std::string kScheme =
     "steps of particles: splitting (noise over half a step, the drift's flow, noise over half a step), or euler, "
-    "which levels mean unless told";
+    "the default where levels are given";
 const std::string kIterations = "iterations of each chain that are used", kChainCount = "independent chains";
 
 // By command and option, the defaults of the library.
@@ -63,11 +63,11 @@ const std::vector<Option> kOptions = {
     {"--engine", &A::engine, C::fit,
      {.fallback = "auto", .check = CLI::IsMember({"auto", "kalman", "quadrature", "particles"}), .key = "engine"},
      "how the likelihood is computed: kalman (exact, for linear models with normal noise), quadrature (exact, for "
-     "components that meet only through the law), particles, or auto: the first of them that serves at a bearable "
-     "cost"},
+     "components that meet only through the law), particles, or auto: the first of them that applies at an "
+     "acceptable cost"},
     {"--engine", &A::engine, C::loglik | kHeld | C::profile,
      {.fallback = "auto", .check = CLI::IsMember({"auto", "kalman", "quadrature", "particles"})},
-     "how it is computed, as for fit; options of particles mean particles"},
+     "how it is computed, as for fit; options that concern particles imply particles"},
     {"--estimator", &A::estimator, C::fit,
      {.check = CLI::IsMember({"stratified", "paper", "single", "quadrature"}), .key = "estimator"},
      "in place of a search by the likelihood, along chains of smoothed paths: stratified (centred, preconditioned, "
@@ -154,7 +154,7 @@ const std::vector<Option> kOptions = {
      "iterations of a chain: T_0 of stratified (default: chosen), all of single (100)"},
     {"--burn-in", &A::burn_in, kHeld,
      {.fallback = std::to_string(kSmooth.burn_in), .check = whole_number(0, kMostIterations)},
-     "iterations before them"},
+     "iterations before those, left out"},
     {"--chains", &A::chains, C::score,
      {.fallback = std::to_string(kSmooth.chains), .check = whole_number(2, kMostRepeats)},
      kChainCount},
@@ -177,7 +177,7 @@ const std::vector<Option> kOptions = {
      "paper: iterations of a chain of length p"},
     {"--starts", &A::starts, C::fit,
      {.check = whole_number(1, 1000), .key = "starts", .readers = R::search | R::quadrature | R::stratified},
-     "begin from so many starts, and report different maxima as such (default: 2, and more where they disagree; "
+     "begin from this many starts, and report different maxima as such (default: 2, and more where they disagree; "
      "stratified: 1)"},
     {"--budget", &A::budget, C::fit, {.key = "budget", .readers = kRandom},
      "time after which no new work is begun: 90s, 10m, 2h"},

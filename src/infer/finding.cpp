@@ -39,13 +39,13 @@ constexpr Wording kWordings[] = {
      "the steps still matter: the last finer ones moved '{parameter}' by {shift:.2f} ± {error:.2f} standard "
      "errors, the next may by about {left:.2f}"},
     {Code::law_matters, "law_matters",
-     "particles of the law still matter: the next finer ones move '{parameter}' by {shift:.2f} ± {error:.2f} "
+     "particles of the law still matter: twice as many move '{parameter}' by {shift:.2f} ± {error:.2f} "
      "standard errors"},
     {Code::law_moved, "law_moved",
-     "particles of the law still matter: the last finer ones moved '{parameter}' by {shift:.2f} ± {error:.2f} "
+     "particles of the law still matter: the last doubling moved '{parameter}' by {shift:.2f} ± {error:.2f} "
      "standard errors, the next may by about {left:.2f}"},
     {Code::refinement_unchecked, "refinement_unchecked",
-     "{what} could not be checked: the likelihood of the next finer ones is another"},
+     "{what} could not be checked: with the next finer ones the likelihood is a different one"},
     {Code::steps_explode, "steps_explode",
      "with the steps of level {level} particles explode near the maximum, and finer ones are not allowed"},
     {Code::level_matters, "level_matters",
@@ -102,12 +102,12 @@ constexpr Wording kWordings[] = {
      "quadratic, or the chains have not converged"},
     {Code::reprojections, "reprojections", "{count} times a chain went too far and was returned to the start"},
     {Code::few_data, "few_data",
-     "few data: {values} observed value{s} for {parameters} parameter{ss}; standard errors and intervals hold for "
+     "few data: {values} observed value{s} for {parameters} parameter{ss}; standard errors and intervals assume "
      "many"},
     {Code::at_bound, "at_bound", "{parameter}: at its bound {bound:.6g}"},
     {Code::bound_active, "bound_active",
      "bound active: '{parameter}' ran into its bound, where it was held; it has no standard error, and those of the "
-     "other parameters are given its value"},
+     "other parameters are conditional on its value"},
     {Code::outside_bounds, "outside_bounds",
      "the estimate of '{parameter}' lies outside its bounds; take more replicates"},
     {Code::not_determined, "not_determined",

@@ -28,7 +28,8 @@ constexpr Advice kAdvice[] = {
     {"the search saw a log-likelihood", "Raise --particles and --law-particles, and compare with another --seed."},
     {"no log-likelihood at the estimate", "Raise --particles, or look at the observation that it names."},
     {"maxima of comparable likelihood", "The highest one is reported. The others are in run.json: maxima."},
-    {"still matter", "Go on to finer ones, or take the shift as an error of the estimate."},
+    {"still matter",
+     "Refine further (--levels, --law-particles, --budget), or take the shift as an error of the estimate."},
     {"pilot and main phase disagree",
      "The likelihood is far from quadratic, or chains mix badly. Compare with another --seed, and look at the "
      "log-likelihood around the estimate."},

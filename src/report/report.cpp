@@ -26,7 +26,7 @@ std::string made_by(const Context& c) {
                             : f.finished ? fmt::format(", level {}", f.steps.level)
                                          : "";
   if (f.exact)
-    return fmt::format("Made by {}, which has the likelihood exactly",
+    return fmt::format("Made by {}, which computes the likelihood exactly",
                        f.engine == "kalman" ? "a Kalman filter" : "quadrature") +
            level;
   if (f.search)
@@ -36,7 +36,7 @@ std::string made_by(const Context& c) {
     return fmt::format("Made by the estimator {} along chains of particle smoothers",
                        code(c.input.run["settings"]["estimator"].get<std::string>())) +
            number_of("replicates", "replicates");
-  return "Neither an exact engine nor particles was chosen yet";
+  return "Neither an exact engine nor particles have been chosen yet";
 }
 
 std::string header(const Context& c) {

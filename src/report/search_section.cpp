@@ -167,7 +167,7 @@ std::string search_section(const Context& c) {
   if (any)
     out += course(c, all);
   else
-    out += paragraph("No evaluation has a likelihood that was not tempered yet.");
+    out += paragraph("There is no evaluation yet whose likelihood was not tempered.");
   out += phase_table(c.input.model, all.phases);
   if (std::ranges::any_of(all.phases, [](const Phase& p) { return p.tempered > 0; }))
     out +=

@@ -39,9 +39,9 @@ TEST(Finding, EveryCodeHasAWordingOfItsOwn) {
 
 TEST(Finding, SaysOneAndMany) {
   EXPECT_EQ(to_text({Code::few_data, {{"values", 1}, {"parameters", 1}}}),
-            "few data: 1 observed value for 1 parameter; standard errors and intervals hold for many");
+            "few data: 1 observed value for 1 parameter; standard errors and intervals assume many");
   EXPECT_EQ(to_text({Code::few_data, {{"values", 3}, {"parameters", 2}}}),
-            "few data: 3 observed values for 2 parameters; standard errors and intervals hold for many");
+            "few data: 3 observed values for 2 parameters; standard errors and intervals assume many");
 }
 
 TEST(Finding, TheOtherEndIsNamedWhereItIsKnown) {
