@@ -179,9 +179,9 @@ const std::vector<Option> kOptions = {
      {.check = whole_number(1, 1000), .key = "starts", .readers = R::search | R::quadrature | R::stratified},
      "begin from this many starts, and report different maxima as such (default: 2, and more where they disagree; "
      "stratified: 1)"},
-    {"--budget", &A::budget, C::fit, {.key = "budget", .readers = kRandom},
+    {"--budget", &A::budget, C::fit, {.key = "budget"},
      "time after which no new work is begun: 90s, 10m, 2h"},
-    {"--budget", &A::budget, C::resume, {.key = "budget", .readers = kRandom},
+    {"--budget", &A::budget, C::resume, {.key = "budget"},
      "another budget of time: 90s, 10m, 2h, all sittings together"},
     {"--out", &A::out, C::simulate, {.fallback = "data.csv"}, "data file to write; - for stdout"},
     {"--out", &A::out, C::smooth, {.required = true}, "CSV file to write; - for stdout"},

@@ -329,7 +329,7 @@ class Refusals(Estimation):
             "stratified": ("--level-weight=1", "--length-weight=1", "--chain-length=2^p"),
             "paper": ("--iterations=9", "--starts=2"),
             "single": ("--p-max=2", "--chain-length=2^p"),
-            "quadrature": ("--replicates=9", "--tolerance=1", "--budget=9s", "--step=1", "--full-normals"),
+            "quadrature": ("--replicates=9", "--tolerance=1", "--step=1", "--full-normals"),
         }.items():
             for option in options:
                 with self.subTest(estimator=estimator, option=option):

@@ -141,6 +141,7 @@ class Search(ProgramTest):
             if done.returncode != 1:
                 break
         self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertNotIn("no meaning", done.stderr)
         result = json.loads(done.stdout)
         self.assertFalse(result["converged"])
         self.assertIn("the time granted was used up before the end", result["warnings"])
