@@ -42,6 +42,7 @@ struct Finding {
     too_few_particles,
     tolerance_not_met,
     smoothing_tolerance_not_met,
+    simulation_tolerance_not_met,
     monte_carlo_error,
     monte_carlo_error_exceeds,
     heavy_tails,

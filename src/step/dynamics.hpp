@@ -14,6 +14,9 @@
 
 namespace mckean {
 
+// What a normal variate costs, and a step of a model of two equations, in additions.
+inline constexpr double kNormalCost = 5, kTypicalCost = 20;
+
 // Fixed inputs of all: the parameters. Where tangents are on, S^i = ∂X^i/∂θ is carried for each parameter that
 // the dynamics contain ("dynamic"); columns and sums of tangents follow those of values, parameter by parameter.
 struct Dynamics {
@@ -66,6 +69,8 @@ struct Dynamics {
 
   std::size_t moments() const { return field.moments.size(); }
   std::size_t inputs() const { return field.inputs.size(); }
+  // Of a particle's step, in those of a model of two equations.
+  double cost() const { return (move.cost() + kNormalCost * static_cast<double>(sources)) / kTypicalCost; }
   bool reads_law() const { return inputs() > 0 || !field.pairwise.empty(); }  // else it is an ordinary diffusion
 };
 
