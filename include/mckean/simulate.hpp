@@ -46,7 +46,7 @@ struct DiffusionSimulationOptions {
   std::size_t shown = 0;          // particles whose paths are wanted
   std::uint64_t seed = 1;
   bool full_precision = false;
-  double most_work = 5e9;  // particle-steps times their cost, after which it ends as it is
+  double most_work = 1e10;  // particle-steps times their cost, after which it ends as it is
 };
 struct DiffusionSimulation {
   SimulateOptions settings;

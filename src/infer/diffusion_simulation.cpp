@@ -43,6 +43,9 @@ class Chooser {
           const DiffusionSimulationOptions& options, TaskRunner& runner)
       : theta_(theta), times_(times), options_(options), runner_(runner), system_(model) {
     dynamics_ = system_.dynamics(options.scheme, system_.ranks().front(), false);
+    cost_ = dynamics_->cost();
+    if (options.scheme == Scheme::splitting)  // the noise of either half has normals of its own
+      cost_ += kNormalCost / kTypicalCost * static_cast<double>(dynamics_->sources);
     squared_ = !dynamics_->field.pairwise.empty() && !dynamics_->cells;
     n_ = dynamics_->field.pairwise.empty() ? kLeast : kLeastOfPairs;
   }
@@ -77,7 +80,7 @@ class Chooser {
   }
   double work(int level, std::size_t laws, std::size_t particles) const {
     const auto n = static_cast<double>(particles);
-    return static_cast<double>(laws) * n * steps(level) * dynamics_->cost() * (squared_ ? n : 1);
+    return static_cast<double>(laws) * n * steps(level) * cost_ * (squared_ ? n : 1);
   }
   double pairs_work(int level, std::size_t n) const { return work(level, kPairs, n) + work(level - 1, kPairs, n); }
   bool affords(double work) const { return work_ + work <= options_.most_work; }
@@ -207,6 +210,7 @@ class Chooser {
   TaskRunner& runner_;
   System system_;
   std::shared_ptr<const Dynamics> dynamics_;
+  double cost_;  // of a particle's step
   bool squared_;
   int level_ = kFirstLevel;
   std::size_t n_, size_ = 0;
