@@ -43,6 +43,8 @@ struct Finding {
     tolerance_not_met,
     smoothing_tolerance_not_met,
     simulation_tolerance_not_met,
+    score_tolerance_not_met,
+    score_of_level,
     monte_carlo_error,
     monte_carlo_error_exceeds,
     heavy_tails,

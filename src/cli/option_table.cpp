@@ -146,6 +146,9 @@ const std::vector<Option> kOptions = {
     {"--tolerance", &A::tolerance, C::smooth, {.check = positive_number()},
      "without sizes of particles and chains: until the errors of the means are below this, in standard deviations of the "
      "smoothed state (default 0.1)"},
+    {"--tolerance", &A::tolerance, C::score, {.check = positive_number()},
+     "without sizes of particles and chains: until the errors are below this, in square roots of the information, which "
+     "is in standard errors of the step to the maximum (default 0.1)"},
     {"", &A::first_tolerance, C::fit, {.key = "first_tolerance"}, ""},
     {"--iterations", &A::iterations, C::score, {.fallback = "200", .check = whole_number(1, kMostIterations)},
      kIterations},

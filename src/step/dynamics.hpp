@@ -61,9 +61,12 @@ struct Dynamics {
   // columns: x, ξ | uniforms: t, flow, variance, inputs, next x | outputs: log density of the step to it, up to a
   // constant
   Program transition;
-  // Many steps of one path at once. columns: x, next x, t, flow, variance, inputs, ∂inputs, ξ, ∂ξ | sums: H of each
-  // dynamic parameter, then the complete-data information of each pair p <= q. Where tangents are on.
+  // Many steps of one path at once. columns: x, next x, t, flow, variance, inputs, ∂inputs, ξ, ∂ξ | outputs: the later
+  // stages' points as of move | sums: H of each dynamic parameter, then the complete-data information of each pair
+  // p <= q. Where tangents are on.
   Program score;
+  bool centred_score =
+      false;  // H is all of it: where tangents are on, and no noise-free component moves with a parameter
   // Of each expansion: columns: x_i | uniforms: x'_j | outputs: k, then ∂k by each dynamic parameter.
   std::vector<Program> expansion_kernels;
 
