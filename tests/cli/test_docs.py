@@ -141,7 +141,8 @@ class Formats(ProgramTest):
         self.compare("simulate", self.json(*simulate), self.json(*simulate, "--level", 2, "--paths", "p.csv"))
         self.compare("loglik", self.json("loglik", *both, *small), self.json("loglik", *both),
                      self.json("loglik", *both, "--engine", "particles", "--tolerance", 1))
-        self.compare("score", self.json("score", *both, *small, "--iterations", 5), self.json("score", *both))
+        self.compare("score", self.json("score", *both, *small, "--iterations", 5), self.json("score", *both),
+                     self.json("score", *both, "--engine", "particles", "--tolerance", 1))
         self.compare("smooth", self.json("smooth", *both, *small, "--iterations", 5, "--out", "s.csv"),
                      self.json("smooth", *both, "--out", "s.csv"),
                      self.json("smooth", *both, "--engine", "particles", "--out", "s.csv"))
