@@ -39,14 +39,14 @@ void require_possible(const Model&, const SimulateOptions&);
 // deviations of the law (where it has none, in the size of its mean): root mean squares over the times, of the
 // component that has the largest.
 struct DiffusionSimulationOptions {
-  double tolerance = 0.01;  // of each of the two errors
+  double tolerance = 0.01;  // of the steps; that of chance is twice as large
   Scheme scheme = Scheme::splitting;
   std::size_t law_particles = 0;  // 0: to be chosen
   std::size_t series = 1;         // that are observed
   std::size_t shown = 0;          // particles whose paths are wanted
   std::uint64_t seed = 1;
   bool full_precision = false;
-  double most_work = 1e10;  // particle-steps times their cost, after which it ends as it is
+  double most_work = 5e9;  // particle-steps times their cost, after which it ends as it is
 };
 struct DiffusionSimulation {
   SimulateOptions settings;

@@ -139,7 +139,7 @@ const std::vector<Option> kOptions = {
     {"--tolerance", &A::tolerance, C::resume, {.check = positive_number(), .key = "tolerance", .readers = kRandom},
      "another tolerance"},
     {"--tolerance", &A::tolerance, C::simulate, {.check = positive_number()},
-     "without --level and --unit: until the errors of the law are below this, in its standard deviations "
+     "without --level and --unit: until steps change the law by less than this, in its standard deviations, and chance by less than twice this "
      "(default 0.01)"},
     {"--tolerance", &A::tolerance, C::loglik, {.check = positive_number()},
      "without sizes of particles: until all errors together are below this, in log units (default 0.1)"},

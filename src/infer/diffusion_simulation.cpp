@@ -18,8 +18,8 @@ constexpr std::size_t kPairs = 16, kSystems = 8;
 constexpr std::size_t kLeast = 1024, kMost = std::size_t{1} << 20;
 constexpr std::size_t kLeastOfPairs = 256;  // where a step costs the square of their number, or cells
 constexpr std::size_t kMostTimes = 1000;    // that are looked at
-// Of the tolerance: what the Monte Carlo error of a change may be, and the chance that sizes aim at.
-constexpr double kKnown = 0.5, kAim = 0.8;
+// Of the tolerance: what the Monte Carlo error of a change may be, the chance of the law, and what sizes aim at.
+constexpr double kKnown = 0.5, kChance = 2, kAim = 0.8 * kChance;
 // A size is looked at by laws of an eighth of it, and known where those are at least a twelfth.
 constexpr std::size_t kShare = 8, kLeastShare = 12;
 
@@ -197,7 +197,7 @@ class Chooser {
       out_.law = chance * std::sqrt(static_cast<double>(n) / static_cast<double>(size_));
       if (size_ <= kLeastShare * n) {
         draw_systems(1, size_);
-        return *out_.law <= options_.tolerance;
+        return *out_.law <= kChance * options_.tolerance;
       }
       n = size_ / kShare;
       if (!affords(work(level_, kSystems, n))) return out_.law.reset(), false;
