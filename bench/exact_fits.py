@@ -84,7 +84,7 @@ def main(mckean, exact):
         for name, model, of_data, of_fit, limit, known in FITS:
             data = pathlib.Path(folder) / "data.csv"
             model = MODELS / f"{model}.toml"
-            run([mckean, "simulate", model, "--times", TIMES, "--out", data, *settings(of_data)])
+            run([mckean, "simulate", model, "--level", "6", "--times", TIMES, "--out", data, *settings(of_data)])
             begin, before = time.monotonic(), processor_seconds()
             found = json.loads(run([mckean, "fit", model, data, "--no-run", "--json", *settings(of_fit)]))
             seconds, used = time.monotonic() - begin, processor_seconds() - before

@@ -77,7 +77,7 @@ def timed(*commands):
 def main(program, rounds=3):
     with tempfile.TemporaryDirectory() as folder:
         data, run = f"{folder}/data.csv", f"{folder}/run"
-        simulate = [program, "simulate", MODEL, "--times", "100", "--set", "theta=0.5", "--out", data]
+        simulate = [program, "simulate", MODEL, "--level", "6", "--times", "100", "--set", "theta=0.5", "--out", data]
         subprocess.run(simulate, stdout=subprocess.DEVNULL, check=True)
         fit = [program, "fit", MODEL, data, "--tolerance", TOLERANCE]
         alone = [*fit, "--no-run", "--quiet", "--threads"]

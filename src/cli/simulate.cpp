@@ -5,9 +5,12 @@
 #include <filesystem>
 #include <functional>
 
+#include "cli/advice.hpp"
 #include "cli/command.hpp"
+#include "cli/running.hpp"
 #include "mckean/simulate.hpp"
 #include "model/number.hpp"
+#include "problem/grid.hpp"
 
 namespace mckean::cli {
 namespace {
@@ -83,58 +86,139 @@ void check_outputs(const Arguments& o) {
   }
 }
 
-void simulate_data(const Arguments& o) {
-  const Stopwatch clock;
-  const Model model = read_model(o.model, o.overrides());
-  const std::vector<double> times = Times::parse(o.times), theta = model.start_values();
-  const SimulateOptions settings{.level = *o.level,
-                                 .law_particles = o.law_particle_count(),
-                                 .series = o.series,
-                                 .seed = o.seed,
-                                 .unit = o.unit,
-                                 .full_precision = o.full_normals};
-  const bool with_paths = !o.paths.empty();
-  if (with_paths && o.count > settings.law_particles)
-    throw InputError(fmt::format("--count {}: there are only {} particles; lower it, or raise --law-particles", o.count,
-                                 settings.law_particles));
-  check_outputs(o);
+// What decides the steps, in place of what they change.
+bool steps_given(const Arguments& o) { return o.given.contains("--level") || o.given.contains("--unit"); }
 
-  std::string paths = "t,particle";
-  for (const auto& c : model.components()) paths += "," + c.name;
-  paths += "\n";
+bool sized(const Arguments& o) { return steps_given(o) || o.given.contains("--law-particles"); }
+
+// How the system is simulated, and where that was chosen, what came of it.
+struct SimulationPlan {
+  SimulateOptions settings;
+  std::optional<DiffusionSimulation> chosen;
+};
+
+SimulationPlan plan_simulation(const Arguments& o, const Model& model, std::span<const double> times, World& world) {
+  const bool with_paths = !o.paths.empty();
+  if (steps_given(o)) {
+    if (o.given.contains("--tolerance"))
+      throw InputError("--tolerance chooses the steps, which --level and --unit give; leave one of them out");
+    return {{.level = *o.level,
+             .scheme = o.scheme == "splitting" ? Scheme::splitting : Scheme::euler,
+             .law_particles = o.law_particle_count(),
+             .series = o.series,
+             .seed = o.seed,
+             .unit = o.unit,
+             .full_precision = o.full_normals},
+            {}};
+  }
+  DiffusionSimulationOptions options{
+      .series = o.series, .shown = with_paths ? o.count : 0, .seed = o.seed, .full_precision = o.full_normals};
+  if (o.scheme == "euler") options.scheme = Scheme::euler;
+  if (sized(o)) options.law_particles = o.law_particle_count();
+  if (o.tolerance > 0) options.tolerance = o.tolerance;
+  const DiffusionSimulation found = without_store(
+      world, o, [&](Run& run) { return choose_simulation(model, model.start_values(), times, options, run.runner()); });
+  return {found.settings, found};
+}
+
+// Flows, each with the noise that belongs to it.
+std::uint64_t steps_of(std::span<const double> times, const SimulateOptions& s) {
+  const Grid grid = with_states_between(Grid(times, s.level, s.unit, s.scheme));
+  return static_cast<std::uint64_t>(std::ranges::count_if(grid.step, [](const StepTime& k) { return k.flow > 0; }));
+}
+
+// Data and paths, and the points at which the latter are.
+struct Simulated {
+  Data data;
+  std::string paths;
   std::size_t points = 0;
+};
+
+Simulated simulate_as_planned(const Arguments& o, const Model& model, std::span<const double> times,
+                              const SimulateOptions& settings) {
+  Simulated out;
+  out.paths = "t,particle";
+  for (const auto& c : model.components()) out.paths += "," + c.name;
+  out.paths += "\n";
   const PathObserver record = [&](double t, std::span<const double* const> columns) {
-    ++points;
-    for (std::size_t i = 0; with_paths && i < o.count; ++i) {
-      paths += fmt::format("{},{}", number_to_text(t), i + 1);
-      for (const double* c : columns) paths += "," + number_to_text(c[i]);
-      paths += "\n";
+    ++out.points;
+    for (std::size_t i = 0; i < o.count; ++i) {
+      out.paths += fmt::format("{},{}", number_to_text(t), i + 1);
+      for (const double* c : columns) out.paths += "," + number_to_text(c[i]);
+      out.paths += "\n";
     }
   };
-  const Data data = simulate(model, theta, times, settings, record);
-  if (with_paths) write_file(o.paths, paths);
-  write_file(o.out, to_csv(data));
+  out.data = simulate(model, model.start_values(), times, settings, o.paths.empty() ? PathObserver{} : record);
+  return out;
+}
 
-  const std::uint64_t steps = static_cast<std::uint64_t>(points - 1) * settings.law_particles;
-  if (o.json) {
-    nlohmann::ordered_json result{{"out", o.out},
-                                  {"rows", times.size() * settings.series},
-                                  {"series", settings.series},
-                                  {"level", settings.level},
-                                  {"law_particles", settings.law_particles},
-                                  {"seed", o.seed},
-                                  {"seconds", clock.seconds()},
-                                  {"particle_steps", steps},
-                                  {"parameters", parameters_json(model, theta)}};
-    if (with_paths) result["paths"] = o.paths;
-    return print_json(result);
-  }
-  if (o.out != "-") fmt::print("wrote {} ({} rows)\n", o.out, times.size() * settings.series);
-  if (with_paths && o.paths != "-") fmt::print("wrote {} ({} particles at {} points)\n", o.paths, o.count, points);
+Findings findings_of(const SimulationPlan& plan) {
+  if (!plan.chosen || plan.chosen->reached) return {};
+  Finding missed{Finding::Code::simulation_tolerance_not_met};
+  if (plan.chosen->steps) missed.data.emplace_back("steps", *plan.chosen->steps);
+  if (plan.chosen->law) missed.data.emplace_back("law", *plan.chosen->law);
+  return {missed};
+}
+
+nlohmann::ordered_json number_or_null(const std::optional<double>& value) {
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
+
+void print_simulation_json(const Arguments& o, const Model& model, const SimulationPlan& plan, std::size_t rows,
+                           std::uint64_t particle_steps, double seconds) {
+  const SimulateOptions& s = plan.settings;
+  nlohmann::ordered_json result{{"out", o.out},
+                                {"rows", rows},
+                                {"series", s.series},
+                                {"scheme", name_of(s.scheme)},
+                                {"level", s.level},
+                                {"law_particles", s.law_particles},
+                                {"seed", o.seed},
+                                {"seconds", seconds},
+                                {"particle_steps", particle_steps},
+                                {"parameters", parameters_json(model, model.start_values())},
+                                {"warnings", warning_texts(findings_of(plan))},
+                                {"findings", findings_json(findings_of(plan))}};
+  if (plan.chosen)
+    result["errors"] = {{"steps", number_or_null(plan.chosen->steps)}, {"law", number_or_null(plan.chosen->law)}};
+  if (!o.paths.empty()) result["paths"] = o.paths;
+  print_json(result);
+}
+
+std::string error_text(const std::optional<double>& error) {
+  return error ? fmt::format("{:.2g}", *error) : "an amount that is not known";
+}
+
+void write_simulation(const Arguments& o, const Model& model, const std::vector<double>& times,
+                      const SimulationPlan& plan, const Stopwatch& clock) {
+  const SimulateOptions& s = plan.settings;
+  const Simulated made = simulate_as_planned(o, model, times, s);
+  if (!o.paths.empty()) write_file(o.paths, made.paths);
+  write_file(o.out, to_csv(made.data));
+  for (const std::string& text : warning_texts(findings_of(plan))) fmt::print(stderr, "mckean: warning: {}\n", text);
+  const std::size_t rows = times.size() * s.series;
+  const std::uint64_t steps = steps_of(times, s) * s.law_particles + (plan.chosen ? plan.chosen->particle_steps : 0);
+  if (o.json) return print_simulation_json(o, model, plan, rows, steps, clock.seconds());
+  const bool out_shown = o.out == "-", paths_shown = o.paths == "-";
+  if (!out_shown) fmt::print("wrote {} ({} rows)\n", o.out, rows);
+  if (!o.paths.empty() && !paths_shown)
+    fmt::print("wrote {} ({} particles at {} points)\n", o.paths, o.count, made.points);
+  if (!plan.chosen || out_shown || paths_shown) return;
+  fmt::print("{} steps, level {}, {} law particles, seed {}\n", name_of(s.scheme), s.level, s.law_particles, o.seed);
+  fmt::print("errors of the law, in its standard deviations: {} by the last doubling of the steps, {} by chance\n",
+             error_text(plan.chosen->steps), error_text(plan.chosen->law));
 }
 }  // namespace
 
 void run_simulate(const Arguments& o, World& world) {
-  world.on_first([&] { simulate_data(o); });
+  const Stopwatch clock;
+  const Model model = read_model(o.model, o.overrides());
+  const std::vector<double> times = Times::parse(o.times);
+  if (!o.paths.empty() && sized(o) && o.count > o.law_particle_count())
+    throw InputError(fmt::format("--count {}: there are only {} particles; lower it, or raise --law-particles", o.count,
+                                 o.law_particle_count()));
+  world.on_first([&] { check_outputs(o); });
+  const SimulationPlan plan = plan_simulation(o, model, times, world);
+  world.on_first([&] { write_simulation(o, model, times, plan, clock); });
 }
 }  // namespace mckean::cli

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "infer/law_records.hpp"
 #include "law/settling.hpp"
 #include "model/symmetric.hpp"
 #include "model/unconstrained.hpp"
@@ -44,8 +45,6 @@ Worst worst(const Model& model, const Bias& bias, const VectorXd& se) {
   return out;
 }
 }  // namespace
-
-constexpr auto record_of(const LawTrack*) { return record("law", &LawTrack::mean, &LawTrack::variance); }
 
 void check_law(Workbench& bench, FitResult& out) {
   const ParticleProblem& problem = bench.problem;

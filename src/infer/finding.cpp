@@ -72,6 +72,15 @@ constexpr Wording kWordings[] = {
      "the tolerance was not met: the smoothed means have a Monte Carlo error of {error:.2g} standard deviations, or "
      "finer "
      "steps still move them"},
+    {Code::simulation_tolerance_not_met, "simulation_tolerance_not_met",
+     "the tolerance was not met: finer steps or more particles would move the law by more, or it is not known "
+     "by how much"},
+    {Code::score_tolerance_not_met, "score_tolerance_not_met",
+     "the tolerance was not met: the score has a Monte Carlo error of {error:.2g} square roots of the information, or "
+     "finer steps still move it"},
+    {Code::score_of_level, "score_of_level",
+     "the score is that of Euler's steps of level {level}, whose error is not known: a component without noise depends "
+     "on parameters"},
     {Code::monte_carlo_error, "monte_carlo_error",
      "the Monte Carlo error is {share:.2f} standard errors, not {wanted}: the filters' log-likelihood has a standard "
      "deviation of {sd:.2g} with {particles} particles"},

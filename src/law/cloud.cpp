@@ -181,7 +181,10 @@ void Cloud::run_stage(std::size_t stage, const StepTime& step) {
 }
 
 LawStatus Cloud::measure_stages(const StepTime& step, const Windows& how) {
-  if (step.flow == 0) return LawStatus::good;
+  if (step.flow == 0) {  // all stages are where the first one is, at no cost
+    stand_still();
+    return LawStatus::good;
+  }
   if (cells_)
     if (const LawStatus status = average_by_cells(step.t); status != LawStatus::good) return status;
   if (pair_ && !stages_.empty()) pairwise(step.t);
@@ -191,6 +194,14 @@ LawStatus Cloud::measure_stages(const StepTime& step, const Windows& how) {
     if (const LawStatus status = expand(i + 1, point_, how, t); status != LawStatus::good) return status;
   }
   return LawStatus::good;
+}
+
+void Cloud::stand_still() {
+  for (auto* values : {&inputs_, &tangents_}) {
+    const std::size_t n = dynamics_.inputs(), all = n * dynamics_.stages;
+    for (std::size_t at = 0; at < values->size(); at += n)
+      if (at % all != 0) std::copy_n(values->data() + at - n, n, values->data() + at);
+  }
 }
 
 void Cloud::pairwise(double t) {

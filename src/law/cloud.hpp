@@ -61,6 +61,7 @@ class Cloud {
  private:
   void run_measure(double t, const Columns& at, std::span<double* const> carried);
   void take_sums(const Frame&);
+  void stand_still();
   void pairwise(double t);
   LawStatus average_by_cells(double t);
   void run_stage(std::size_t stage, const StepTime&);

@@ -110,15 +110,12 @@ namespace {
 
 using LawPair = std::pair<LawPath, LawPath>;
 
-LawStatus draw_pair(const LawSetting& setting, const LawPoint& fine, const LawPoint& coarse,
-                    std::size_t coarse_particles, LawPair& paths, const LawPair* windows = nullptr) {
+LawStatus run_pair(const LawSetting& setting, const LawPoint& fine, const LawPoint& coarse,
+                   std::size_t coarse_particles, const std::pair<LawWatcher, LawWatcher>& watch,
+                   const LawPair* windows = nullptr) {
   const auto dynamics = setting.dynamics(fine.grid);
-  const std::size_t particles = setting.options.particles;
-  paths = {empty_law_path(dynamics, particles, fine.grid), empty_law_path(dynamics, coarse_particles, coarse.grid)};
-  if (!dynamics->reads_law()) return LawStatus::good;
-  LawRun upper(setting, *dynamics, fine, particles, recorder(paths.first), windows ? &windows->first : nullptr);
-  LawRun lower(setting, *dynamics, coarse, coarse_particles, recorder(paths.second),
-               windows ? &windows->second : nullptr);
+  LawRun upper(setting, *dynamics, fine, setting.options.particles, watch.first, windows ? &windows->first : nullptr);
+  LawRun lower(setting, *dynamics, coarse, coarse_particles, watch.second, windows ? &windows->second : nullptr);
   FreshNoise shared = setting.path_noise(*dynamics, FreshNoise::Buffer::pairs);
   CoarseNoise halves(shared, coarse_particles);
   LawStatus status = upper.start();
@@ -129,6 +126,15 @@ LawStatus draw_pair(const LawSetting& setting, const LawPoint& fine, const LawPo
     if (status == LawStatus::good) status = lower.step(k, halves);
   }
   return status;
+}
+
+LawStatus draw_pair(const LawSetting& setting, const LawPoint& fine, const LawPoint& coarse,
+                    std::size_t coarse_particles, LawPair& paths, const LawPair* windows = nullptr) {
+  const auto dynamics = setting.dynamics(fine.grid);
+  paths = {empty_law_path(dynamics, setting.options.particles, fine.grid),
+           empty_law_path(dynamics, coarse_particles, coarse.grid)};
+  if (!dynamics->reads_law()) return LawStatus::good;
+  return run_pair(setting, fine, coarse, coarse_particles, {recorder(paths.first), recorder(paths.second)}, windows);
 }
 
 // Each level is shifted by its own Δ, both with the increments of the pair.
@@ -160,6 +166,13 @@ std::pair<LawPath, LawPath> draw_coupled_laws(const System& system, const LawPoi
     return add_finite_differences(setting, fine, coarse, laws);
   });
   return laws;
+}
+
+LawStatus run_coupled_laws(const System& system, const LawPoint& fine, const LawPoint& coarse, const LawNoise& noise,
+                           const LawOptions& options, const std::pair<LawWatcher, LawWatcher>& watch,
+                           const Kernels& kernels) {
+  const LawSetting setting{system, noise, options, kernels, system.ranks()[options.first_rank]};
+  return run_pair(setting, fine, coarse, options.particles, watch);
 }
 
 std::size_t find_rank(const System& system, const Grid& grid, std::span<const double> theta, const LawNoise& noise,

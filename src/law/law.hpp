@@ -72,6 +72,10 @@ using LawWatcher = std::function<void(std::size_t point, const Cloud&)>;
 LawStatus run_law(const System&, const LawPoint&, const LawNoise&, const LawOptions&, const LawWatcher&,
                   const Kernels& = kernels());
 
+// The same of two laws, from fine and coarse steps and the same Brownian paths.
+LawStatus run_coupled_laws(const System&, const LawPoint& fine, const LawPoint& coarse, const LawNoise&,
+                           const LawOptions&, const std::pair<LawWatcher, LawWatcher>&, const Kernels& = kernels());
+
 // Fine and coarse law from the same Brownian paths: `coarse_particles` <= options.particles of the fine particles
 // also run on the coarse grid (every second point), with parameters of their own.
 std::pair<LawPath, LawPath> draw_coupled_laws(const System&, const LawPoint& fine, const LawPoint& coarse,

@@ -33,23 +33,8 @@ LawTrack Settling::track(std::size_t number, std::span<const double> theta) cons
   const auto replicate = static_cast<std::uint32_t>(number);
   const LawNoise noise{{seed_, replicate, 0, Purpose::law_start}, {seed_, replicate, 0, Purpose::law}};
   LawOptions options{.particles = particles(number), .first_rank = first_rank_};
-  const std::size_t d = system_.model().dimension(), times = points_.size();
   LawTrack out;
-  const auto watch = [&](std::size_t point, const Cloud& cloud) {
-    for (std::size_t i = 0; i < times; ++i) {
-      if (points_[i] != point) continue;
-      for (std::size_t c = 0; c < d; ++c) {
-        const double* x = cloud.state()[c];
-        double sum = 0, squares = 0;
-        for (std::size_t p = 0; p < options.particles; ++p) sum += x[p];
-        const double mean = sum / static_cast<double>(options.particles);
-        for (std::size_t p = 0; p < options.particles; ++p) squares += (x[p] - mean) * (x[p] - mean);
-        out.mean[c * times + i] = mean;
-        out.variance[c * times + i] = squares / static_cast<double>(options.particles - 1);
-      }
-    }
-  };
-  out.mean.resize(d * times), out.variance.resize(d * times);
+  const LawWatcher watch = track_writer(system_.model(), points_, out);
   try {
     while (run_law(system_, {grid_, theta}, noise, options, watch) != LawStatus::good) ++options.first_rank;
   } catch (const Explosion&) {

@@ -8,15 +8,10 @@
 
 #include <optional>
 
-#include "law/law.hpp"
+#include "law/law_track.hpp"
 #include "mckean/finding.hpp"
 
 namespace mckean {
-
-// One law, looked at now and then: component by component, time by time. Empty where the dynamics explode.
-struct LawTrack {
-  std::vector<double> mean, variance;  // over its particles
-};
 
 class Settling {
  public:

@@ -84,14 +84,7 @@ class Observer {
   static ProgramSpec spec(const Model& model) {
     ProgramSpec s{model.parameter_symbols(), {model.time()}, {}, {}, {}};
     for (const auto& c : model.components()) s.columns.push_back(c.symbol);
-    for (const auto& y : model.observed()) {
-      if (y.distribution == Distribution::custom)
-        throw InputError(fmt::format(
-            "'{}' is observed through a bare log density, which cannot be drawn from; use a named distribution "
-            "to simulate",
-            y.name));
-      s.outputs.insert(s.outputs.end(), y.arguments.begin(), y.arguments.end());
-    }
+    for (const auto& y : model.observed()) s.outputs.insert(s.outputs.end(), y.arguments.begin(), y.arguments.end());
     return s;
   }
 
@@ -134,14 +127,24 @@ Data no_data(const Model& model, std::size_t series) {
 }
 }  // namespace
 
-Data simulate(const Model& model, std::span<const double> theta, std::span<const double> times,
-              const SimulateOptions& options, const PathObserver& watch) {
+void require_possible(const Model& model, const SimulateOptions& options) {
   if (options.law_particles == 0) throw SettingError("law_particles must be at least 1");
   if (options.series == 0) throw SettingError("series must be at least 1");
   if (options.series > options.law_particles)
     throw SettingError(fmt::format("law_particles {} are too few: {} series need at least as many",
                                    options.law_particles, options.series));
-  const Grid grid(times, options.level, options.unit);
+  for (const auto& y : model.observed())
+    if (y.distribution == Distribution::custom)
+      throw InputError(
+          fmt::format("'{}' is observed through a bare log density, which cannot be drawn from; use a named "
+                      "distribution to simulate",
+                      y.name));
+}
+
+Data simulate(const Model& model, std::span<const double> theta, std::span<const double> times,
+              const SimulateOptions& options, const PathObserver& watch) {
+  require_possible(model, options);
+  const Grid grid = with_states_between(Grid(times, options.level, options.unit, options.scheme));
   const System system(model);
   const Stream start(options.seed, 0, 0, Purpose::data_start), path(options.seed, 0, 0, Purpose::data_path);
   const auto precision = options.full_precision ? NormalPrecision::full : NormalPrecision::single;
@@ -155,7 +158,7 @@ Data simulate(const Model& model, std::span<const double> theta, std::span<const
   const auto observe = [&](std::size_t k, const Cloud& cloud) {
     std::vector<const double*> columns;
     for (std::size_t c = 0; c < model.dimension(); ++c) columns.push_back(cloud.state()[c]);
-    if (watch) watch(grid.time[k], columns);
+    if (watch && (k == 0 || grid.step[k - 1].flow > 0)) watch(grid.time[k], columns);
     for (; next < times.size() && grid.points[next] == k; ++next)
       observer.observe(times[next], Stream(options.seed, 0, static_cast<std::uint32_t>(next), Purpose::data),
                        cloud.state(), data);

@@ -81,7 +81,7 @@ HeldMoments held_moments(const ParticleProblem& problem, const ChainOptions& opt
   const Eigen::MatrixXd zero = Eigen::MatrixXd::Zero(n, n);
   HeldMoments out{Eigen::VectorXd::Zero(n), zero, zero, zero, zero};
   const double share = 1 / static_cast<double>(held.iterations);
-  Renewals renewals(problem.schedule(id.level), sampler.paths());
+  Renewals renewals(problem.schedule(id.steps()), sampler.paths());
   for (std::size_t i = 0; i < held.iterations; ++i) {
     const PathScore s = sampler.advance(theta);
     renewals.count(sampler.paths(), i >= held.iterations / 2);

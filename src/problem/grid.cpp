@@ -64,4 +64,22 @@ void Grid::add_interval(double to, std::size_t n) {
     time.push_back(i == n ? to : from + h * static_cast<double>(i) / static_cast<double>(n));
   }
 }
+
+Grid with_states_between(const Grid& grid) {
+  if (grid.scheme == Scheme::euler) return grid;
+  Grid out = grid;
+  out.time = {0};
+  out.step.clear();
+  std::vector<std::size_t> point{0};  // of each of the given grid
+  for (std::size_t k = 0; k < grid.steps(); ++k) {
+    const auto [t, flow, variance] = grid.step[k];
+    if (flow > 0) {
+      out.step.insert(out.step.end(), {{t, 0, flow / 2}, {t, flow, flow / 2}});
+      out.time.insert(out.time.end(), {t, grid.time[k + 1]});
+    }
+    point.push_back(out.steps());
+  }
+  for (std::size_t& p : out.points) p = point[p];
+  return out;
+}
 }  // namespace mckean

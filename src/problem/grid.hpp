@@ -40,6 +40,10 @@ struct Grid {
   void add_interval(double to, std::size_t n);
 };
 
+// The same steps where the noises of neighbouring ones are two: every flow then ends in a state of the process, at
+// which a splitting's own grid arrives at observations alone. Level l − 1 is every second point here as well.
+Grid with_states_between(const Grid&);
+
 // The distinct observation times of all series, in order.
 std::vector<double> observation_times(const Data&);
 }  // namespace mckean

@@ -180,17 +180,12 @@ ProgramSpec Derivation::advance_noise(bool fused) const {
   return spec;
 }
 
-// Also the later stages' points of components on whose range something is expanded.
 ProgramSpec Derivation::move() const {
-  ProgramSpec spec{model_.parameter_symbols(),
-                   join({time_.t, time_.flow, time_.root}, all_inputs()),
-                   join(x_, xi_, z_),
-                   next_state(rate_),
-                   {}};
-  for (std::size_t i = 1; i < stages(); ++i)
-    for (const Window& w : field_.windows)
-      spec.outputs.push_back(substitute(step_.stages[i].point[w.component], closing(i)));
-  return spec;
+  return {model_.parameter_symbols(),
+          join({time_.t, time_.flow, time_.root}, all_inputs()),
+          join(x_, xi_, z_),
+          join(next_state(rate_), window_points()),
+          {}};
 }
 
 ProgramSpec Derivation::move_noise() const {
@@ -341,8 +336,26 @@ ProgramSpec Derivation::score() const {
       model_.parameter_symbols(),
       {},
       join(x_, to_, std::vector{time_.t, time_.flow, time_.variance}, all_inputs(), all_input_tangents(), xi_, dxi_),
-      {},
+      window_points(),
       sums};
+}
+
+// Where a noise-free component moves with a parameter at fixed x, a path would have no density for both of two values.
+bool Derivation::centred_score() const {
+  for (std::size_t p = 0; p < parameters_; ++p) {
+    const std::vector<Expr> slopes = differentiate(rate_, seeds_of_law(p));
+    for (std::size_t c = 0; c < x_.size(); ++c)
+      if (!model_.components()[c].noisy && !slopes[c].is_number(0)) return false;
+  }
+  return true;
+}
+
+// The later stages' points, of components on whose range something is expanded.
+std::vector<Expr> Derivation::window_points() const {
+  std::vector<Expr> out;
+  for (std::size_t i = 1; i < stages(); ++i)
+    for (const Window& w : field_.windows) out.push_back(substitute(step_.stages[i].point[w.component], closing(i)));
+  return out;
 }
 
 // How the law moves with parameter p, and the path stands still.

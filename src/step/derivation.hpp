@@ -35,6 +35,7 @@ class Derivation {
   ProgramSpec transition() const;
   ProgramSpec score() const;
   SymbolicStep symbolic() const { return {time_, all_inputs(), x_, xi_, rate_, sigma_after(rate_)}; }
+  bool centred_score() const;
   std::size_t carried() const { return carried_.size(); }
   std::size_t stages() const { return step_.stages.size(); }
   double share(std::size_t stage) const { return step_.stages[stage].share; }
@@ -54,6 +55,7 @@ class Derivation {
   template <class Value>
   std::vector<Expr> noisy(Value&& value_of_component) const;
   std::vector<Expr> residual() const;
+  std::vector<Expr> window_points() const;
   std::vector<Expr> all_inputs() const;
   std::vector<Expr> all_input_tangents() const;
   Substitution seeds(std::size_t p) const;

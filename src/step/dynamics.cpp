@@ -46,7 +46,7 @@ Dynamics::Dynamics(const Model& of, std::size_t rank, bool with_tangents, StepMa
   for (const auto& e : field.expansions) expansion_kernels.emplace_back(derived.kernel(e));
   replay = Program(derived.replay());
   transition = Program(derived.transition());
-  if (with_tangents) score = Program(derived.score());
+  if (with_tangents) score = Program(derived.score()), centred_score = derived.centred_score();
   for (std::size_t i = 0; i + 1 < stages; ++i) stage.emplace_back(derived.stage(i, fused));
   advance_noise = Program(derived.advance_noise(fused));
   move_noise = Program(derived.move_noise());

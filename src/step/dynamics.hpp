@@ -14,6 +14,9 @@
 
 namespace mckean {
 
+// What a normal variate costs, and a step of a model of two equations, in additions.
+inline constexpr double kNormalCost = 5, kTypicalCost = 20;
+
 // Fixed inputs of all: the parameters. Where tangents are on, S^i = ∂X^i/∂θ is carried for each parameter that
 // the dynamics contain ("dynamic"); columns and sums of tangents follow those of values, parameter by parameter.
 struct Dynamics {
@@ -58,14 +61,19 @@ struct Dynamics {
   // columns: x, ξ | uniforms: t, flow, variance, inputs, next x | outputs: log density of the step to it, up to a
   // constant
   Program transition;
-  // Many steps of one path at once. columns: x, next x, t, flow, variance, inputs, ∂inputs, ξ, ∂ξ | sums: H of each
-  // dynamic parameter, then the complete-data information of each pair p <= q. Where tangents are on.
+  // Many steps of one path at once. columns: x, next x, t, flow, variance, inputs, ∂inputs, ξ, ∂ξ | outputs: the later
+  // stages' points as of move | sums: H of each dynamic parameter, then the complete-data information of each pair
+  // p <= q. Where tangents are on.
   Program score;
+  bool centred_score =
+      false;  // H is all of it: where tangents are on, and no noise-free component moves with a parameter
   // Of each expansion: columns: x_i | uniforms: x'_j | outputs: k, then ∂k by each dynamic parameter.
   std::vector<Program> expansion_kernels;
 
   std::size_t moments() const { return field.moments.size(); }
   std::size_t inputs() const { return field.inputs.size(); }
+  // Of a particle's step, in those of a model of two equations.
+  double cost() const { return (move.cost() + kNormalCost * static_cast<double>(sources)) / kTypicalCost; }
   bool reads_law() const { return inputs() > 0 || !field.pairwise.empty(); }  // else it is an ordinary diffusion
 };
 

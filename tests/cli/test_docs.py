@@ -138,10 +138,11 @@ class Formats(ProgramTest):
         simulate = ("simulate", "m.toml", "--times", 3, "--law-particles", 64, "--count", 2)
         self.compare("new", self.json("new", "n"))
         self.compare("check", self.json("check", "m.toml"), self.json("check", *both))
-        self.compare("simulate", self.json(*simulate), self.json(*simulate, "--paths", "p.csv"))
+        self.compare("simulate", self.json(*simulate), self.json(*simulate, "--level", 2, "--paths", "p.csv"))
         self.compare("loglik", self.json("loglik", *both, *small), self.json("loglik", *both),
                      self.json("loglik", *both, "--engine", "particles", "--tolerance", 1))
-        self.compare("score", self.json("score", *both, *small, "--iterations", 5), self.json("score", *both))
+        self.compare("score", self.json("score", *both, *small, "--iterations", 5), self.json("score", *both),
+                     self.json("score", *both, "--engine", "particles", "--tolerance", 1))
         self.compare("smooth", self.json("smooth", *both, *small, "--iterations", 5, "--out", "s.csv"),
                      self.json("smooth", *both, "--out", "s.csv"),
                      self.json("smooth", *both, "--engine", "particles", "--out", "s.csv"))

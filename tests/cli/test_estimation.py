@@ -95,7 +95,7 @@ class Results(Estimation):
         for name, changes, parameters, components in MODELS_TRIED:
             with self.subTest(name, changes=changes):
                 model = MODELS / f"{name}.toml"
-                self.succeed("simulate", model, "--times", 4, "--law-particles", 64, "--out", "d.csv", *changes)
+                self.succeed("simulate", model, "--level", 6, "--times", 4, "--law-particles", 64, "--out", "d.csv", *changes)
                 self.assertEqual(tuple(self.score(model, "d.csv", *SCORE, *changes)["score"]), parameters)
                 rows = self.smooth(model, "d.csv", *SCORE, *changes)
                 self.assertEqual([float(r["t"]) for r in rows], [1, 2, 3, 4])

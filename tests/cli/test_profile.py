@@ -16,7 +16,7 @@ class Profile(ProgramTest):
         super().setUp()
         self.write("ou.toml", OU)
         self.write("d.csv", DATA)
-        self.succeed("simulate", MODELS / "kuramoto.toml", "--times", 12, "--law-particles", 64, "--out", "k.csv")
+        self.succeed("simulate", MODELS / "kuramoto.toml", "--level", 6, "--times", 12, "--law-particles", 64, "--out", "k.csv")
 
     def test_quadrature(self):
         result = self.json("profile", "ou.toml", "d.csv", "--parameter", "mu", "--level", 2, "--points", 5)
@@ -75,7 +75,7 @@ class Profile(ProgramTest):
         ):
             with self.subTest(arguments):
                 self.refuse("profile", "ou.toml", "d.csv", *arguments, says=says)
-        self.succeed("simulate", MODELS / "fitzhugh-nagumo.toml", "--times", 3, "--out", "n.csv")
+        self.succeed("simulate", MODELS / "fitzhugh-nagumo.toml", "--level", 6, "--times", 3, "--out", "n.csv")
         self.refuse("profile", MODELS / "fitzhugh-nagumo.toml", "n.csv", "--parameter", "c", "--estimator", "quadrature",
                     says="meet")
 

@@ -38,7 +38,7 @@ class Search(ProgramTest):
     def setUp(self):
         super().setUp()
         self.write("m.toml", KINETIC)
-        self.succeed("simulate", "m.toml", "--times", "0.5:0.5:30", "--set", "k=1", "--set", "K=0.6", "--out", "d.csv")
+        self.succeed("simulate", "m.toml", "--level", 6, "--times", "0.5:0.5:30", "--set", "k=1", "--set", "K=0.6", "--out", "d.csv")
 
     def test_result(self):
         result = self.json("fit", "m.toml", "d.csv", *QUICK, "--no-run")
@@ -76,7 +76,7 @@ class Search(ProgramTest):
         self.assertLess(result["seconds"], 20)
 
     def test_bound(self):
-        self.succeed("simulate", "m.toml", "--times", "0.5:0.5:30", "--set", "k=1", "--set", "K=0.001", "--out", "z.csv", "--seed", 4)
+        self.succeed("simulate", "m.toml", "--level", 6, "--times", "0.5:0.5:30", "--set", "k=1", "--set", "K=0.001", "--out", "z.csv", "--seed", 4)
         result = self.json("fit", "m.toml", "z.csv", *QUICK, "--no-run")
         K = result["estimate"]["K"]
         if "at_bound" in K:
@@ -89,7 +89,7 @@ class Search(ProgramTest):
     def test_far_starts_are_not_refused(self):
         """Phases that follow θ, with a start ten of their standard deviations away at the end."""
         model = MODELS / "kuramoto.toml"
-        self.succeed("simulate", model, "--times", 40, "--set", "K=-1", "--set", "theta=0.3", "--out", "k.csv")
+        self.succeed("simulate", model, "--level", 6, "--times", 40, "--set", "K=-1", "--set", "theta=0.3", "--out", "k.csv")
         for engine in ("quadrature", "particles"):
             result = self.json("fit", model, "k.csv", "--set", "K=-1", "--set", "theta=1", "--engine", engine, "--levels", "3:3", "--no-run")
             theta = result["estimate"]["theta"]
@@ -121,7 +121,7 @@ class Search(ProgramTest):
     def test_a_stop_prints_one_estimate(self):
         """That of the table: the message of the stop has none, which could be older."""
         mean_field = MODELS / "mean-field-ou.toml"
-        self.succeed("simulate", mean_field, "--times", 100, "--seed", 3, "--out", "f.csv")
+        self.succeed("simulate", mean_field, "--level", 6, "--times", 100, "--seed", 3, "--out", "f.csv")
         for name, command in (("search", ("m.toml", "d.csv", *PARTICLES, "--tolerance", "1e-5")),
                               ("quadrature", (mean_field, "f.csv", "--engine", "quadrature"))):
             with self.subTest(name):
@@ -134,7 +134,7 @@ class Search(ProgramTest):
 
     def test_budget_of_quadrature(self):
         mean_field = MODELS / "mean-field-ou.toml"
-        self.succeed("simulate", mean_field, "--times", 100, "--seed", 3, "--out", "f.csv")
+        self.succeed("simulate", mean_field, "--level", 6, "--times", 100, "--seed", 3, "--out", "f.csv")
         for budget in (0.2, 0.4, 0.8, 1.6, 3.2):  # enough for a first likelihood on a slow machine, and no more
             done = self.run_program("fit", mean_field, "f.csv", "--engine", "quadrature", "--budget", f"{budget}s",
                                     "--no-run", "--json")
@@ -175,7 +175,7 @@ class Search(ProgramTest):
 
     def ou(self):
         if not (self.directory / "o.csv").exists():
-            self.succeed("simulate", MODELS / "ou.toml", "--times", 30, "--out", "o.csv")
+            self.succeed("simulate", MODELS / "ou.toml", "--level", 6, "--times", 30, "--out", "o.csv")
         return "o.csv"
 
 

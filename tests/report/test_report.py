@@ -76,8 +76,8 @@ def setUpModule():
     global driver
     path("ou.toml").write_text(OU)
     path("d.csv").write_text(DATA)
-    program("simulate", MODELS / "kuramoto.toml", "--times", 8, "--law-particles", 64, "--out", "k.csv")
-    program("simulate", MODELS / "ou.toml", "--times", 30, "--seed", 3, "--out", "o.csv")
+    program("simulate", MODELS / "kuramoto.toml", "--level", 6, "--times", 8, "--law-particles", 64, "--out", "k.csv")
+    program("simulate", MODELS / "ou.toml", "--level", 6, "--times", 30, "--seed", 3, "--out", "o.csv")
     for estimator, (options, _) in CHAINED.items():
         program("fit", MODELS / "kuramoto.toml", "k.csv", "--estimator", estimator, *options, *SMALL, "--run", estimator)
     driver = browser.start()
@@ -538,7 +538,7 @@ class Search(Pages):
     def test_noisy_curves_are_left_out(self):
         """Exact observations of a noisy state, which filters follow badly: their mere noise is not drawn."""
         path("exact.toml").write_text(EXACT)
-        program("simulate", "exact.toml", "--times", 50, "--seed", 2, "--out", "e.csv")
+        program("simulate", "exact.toml", "--level", 6, "--times", 50, "--seed", 2, "--out", "e.csv")
         program("fit", "exact.toml", "e.csv", "--particles", 2048, "--levels", "2:2", "--starts", 1, "--tolerance", 0.05, "--quiet", "--run", "exact",
                 check=False)
         self.open("exact")

@@ -32,7 +32,7 @@ class FitTest(RunTest):
     def setUp(self):
         super().setUp()
         (self.directory / "k.toml").write_bytes(MODEL.read_bytes())
-        self.mckean("simulate", "k.toml", "--times", 20, "--set", "theta=0.5", "--out", "k.csv")
+        self.mckean("simulate", "k.toml", "--level", 6, "--times", 20, "--set", "theta=0.5", "--out", "k.csv")
 
     def begin(self, *arguments, **places):
         return subprocess.Popen(

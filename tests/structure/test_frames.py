@@ -40,8 +40,8 @@ def backtraces(model, hits):
     """What gdb shows of the thread that computes, and of the one that waits."""
     with tempfile.TemporaryDirectory() as folder:
         model = str(ROOT / "models" / model)
-        subprocess.run([program(), "simulate", model, "--times", "10", "--out", "data.csv"], cwd=folder, check=True,
-                       capture_output=True)
+        subprocess.run([program(), "simulate", model, "--level", "6", "--times", "10", "--out", "data.csv"], cwd=folder,
+                       check=True, capture_output=True)
         script = pathlib.Path(folder) / "commands"
         script.write_text(GDB.format(hits=hits))
         done = subprocess.run(["gdb", "-q", "-batch", "-nx", "-x", str(script), "--args", program(), "fit", model, "data.csv",

@@ -124,5 +124,33 @@ TEST(Grid, RefusesLevelsAndLengthsThatNothingHolds) {
   EXPECT_THROW(Grid(Times{1, 2}, kHighestLevel + 1), InputError);
   EXPECT_THROW(Grid((Times{1, 2, 3, 1e6}), 12), InputError);
 }
+
+// Every flow has the noise of half a step before it and after it; every second point is one of the next coarser level.
+TEST(Grid, StatesBetweenOfSplittings) {
+  const Times times{0, 0.2, 1.2, 2.2, 4.7};
+  const Grid merged(times, 2, 0, Scheme::splitting), g = with_states_between(merged);
+  ASSERT_EQ(g.steps() % 2, 0u);
+  ASSERT_EQ(g.time.size(), g.steps() + 1);
+  double flow = 0, variance = 0, merged_variance = 0;
+  for (const StepTime& s : merged.step) merged_variance += s.variance;
+  for (std::size_t k = 0; k < g.steps(); ++k) {
+    const StepTime& s = g.step[k];
+    EXPECT_EQ(s.t, g.time[k]);
+    EXPECT_EQ(s.flow > 0, k % 2 == 1);
+    if (s.flow > 0) {
+      EXPECT_EQ(s.variance, s.flow / 2);
+      EXPECT_EQ(g.step[k - 1].variance, s.variance);
+      EXPECT_EQ(g.step[k - 1].t, s.t);
+    }
+    flow += s.flow, variance += s.variance;
+  }
+  EXPECT_NEAR(flow, 4.7, 1e-12);
+  EXPECT_NEAR(variance, merged_variance, 1e-12);
+  for (std::size_t i = 0; i < times.size(); ++i) EXPECT_EQ(g.time[g.points[i]], times[i]);
+  const Grid coarse = with_states_between(Grid(times, 1, 0, Scheme::splitting));
+  ASSERT_EQ(2 * coarse.steps(), g.steps());
+  for (std::size_t i = 0; i < times.size(); ++i) EXPECT_EQ(g.points[i], 2 * coarse.points[i]);
+  EXPECT_EQ(with_states_between(Grid(times, 2)).time, Grid(times, 2).time);
+}
 }  // namespace
 }  // namespace mckean

@@ -11,8 +11,6 @@
 namespace mckean {
 namespace {
 
-constexpr double kNormal = 5, kTypical = 20;  // what a normal variate costs, and a step of a model of two equations
-
 // A law as it was drawn, and with what, should it have to be drawn again with wider windows.
 struct ParticleLaw : Law {
   ParticleLaw(std::span<const double> theta, Draw d, Schedule s, LawPath p)
@@ -36,16 +34,15 @@ double ParticleEngine::step_cost(const Effort& e) const {
   const System& system = problem_.system();
   const std::size_t rank = system.ranks()[problem_.first_rank()];
   const double pairs = law_kind_ == LawKind::pairs ? static_cast<double>(e.law_particles) : 1;
-  const double noise = kNormal * static_cast<double>(problem_.model().noise_sources());
-  if (!e.ahead || !looks_ahead())
-    return (system.dynamics(e.scheme, rank, false)->move.cost() + noise) / kTypical * pairs;
+  if (!e.ahead || !looks_ahead()) return system.dynamics(e.scheme, rank, false)->cost() * pairs;
+  const double noise = kNormalCost * static_cast<double>(problem_.model().noise_sources());
   // A step of n between two observations is followed by (n − 1)/2 others in its forecast, and by one more for ψ.
   const auto ahead = system.ahead(e.scheme, rank);
   const Grid grid = problem_.schedule({e.level, e.scheme}).grid;
   const double n = static_cast<double>(grid.steps()) / static_cast<double>(grid.points.size());
   return (ahead->launch.cost() + ahead->steer.cost() + std::max(0.0, n - 1) / 2 * ahead->carry.cost() +
           ahead->flow.cost() + noise) /
-         kTypical * pairs;
+         kTypicalCost * pairs;
 }
 
 LawPath ParticleEngine::draw(std::span<const double> theta, const Schedule& when, Draw d, const Request& r,

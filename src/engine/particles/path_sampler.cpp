@@ -29,6 +29,7 @@ SamplerBase::SamplerBase(const ParticleProblem& problem, const SamplerOptions& o
     : problem_(problem), options_(options), id_(id) {}
 
 LawNoise SamplerBase::law_noise(std::uint32_t n, Purpose start, Purpose path) const {
+  if (options_.keep_laws) n = 0;
   LawNoise noise{{id_.seed, id_.replicate, n, start}, {id_.seed, id_.replicate, n, path}};
   noise.start.antithetic = noise.path.antithetic = options_.antithetic_laws;
   return noise;
@@ -59,10 +60,10 @@ PathSampler::PathSampler(const ParticleProblem& problem, const SamplerOptions& o
 // each series costs per step.
 template <class Draw>
 void PathSampler::replace_paths(std::span<const double> theta, std::size_t particles, Draw&& draw) {
-  const auto draw_once = [&](double margin) {
-    return draw_law(problem().system(), schedule_.grid, theta, kernel_law(), law_options(Derivative::none, margin));
+  const auto law_for = [&](double margin) -> const LawPath& {
+    return law(path_law_, theta, kernel_law(), law_options(Derivative::none, margin));
   };
-  with_wide_enough_law(draw_once, [&](const LawPath& law) {
+  with_wide_enough_law(law_for, [&](const LawPath& law) {
     filter_.set_law(law, theta);
     std::vector<Path> drawn;
     for (std::size_t s = 0; s < problem().data().series.size(); ++s) {
@@ -71,9 +72,19 @@ void PathSampler::replace_paths(std::span<const double> theta, std::size_t parti
       drawn.push_back(*std::move(path));
     }
     paths_ = std::move(drawn);
-    count(cost_of_law(law, schedule_.grid.steps(), Derivative::none) + cost_of_filter(schedule_, particles));
+    if (!settings().keep_laws) count(cost_of_law(law, schedule_.grid.steps(), Derivative::none));
+    count(cost_of_filter(schedule_, particles));
     return LawStatus::good;
   });
+}
+
+// A fresh one, unless it is kept and wide enough.
+const LawPath& PathSampler::law(KeptLaw& kept, std::span<const double> theta, const LawNoise& noise,
+                                const LawOptions& options) {
+  if (settings().keep_laws && kept.margin >= options.margin) return kept.law;
+  kept = {draw_law(problem().system(), schedule_.grid, theta, noise, options), options.margin};
+  if (settings().keep_laws) count(cost_of_law(kept.law, schedule_.grid.steps(), options.derivative));
+  return kept.law;
 }
 
 void PathSampler::begin(std::span<const double> theta) {
@@ -88,15 +99,14 @@ void PathSampler::draw(std::span<const double> theta) {
 PathScore PathSampler::score_given(std::span<const double> theta, std::uint32_t law_number) {
   score_.set_parameters(theta);
   PathScore h;
-  const auto draw_once = [&](double margin) {
-    return draw_law(problem().system(), schedule_.grid, theta, score_law(law_number),
-                    law_options(settings().derivative, margin));
+  const auto law_for = [&](double margin) -> const LawPath& {
+    return law(score_law_, theta, score_law(law_number), law_options(settings().derivative, margin));
   };
-  with_wide_enough_law(draw_once, [&](const LawPath& law) {
+  with_wide_enough_law(law_for, [&](const LawPath& law) {
     h = score_.zero();
     for (std::size_t s = 0; s < paths_.size(); ++s)
       if (score_.add(s, paths_[s], law, h) != LawStatus::good) return LawStatus::window_left;
-    count(cost_of_law(law, schedule_.grid.steps(), settings().derivative));
+    if (!settings().keep_laws) count(cost_of_law(law, schedule_.grid.steps(), settings().derivative));
     return LawStatus::good;
   });
   return h;

@@ -23,7 +23,10 @@ struct SamplerOptions {
   // almost cancels. Off for the algorithms as printed.
   bool antithetic_laws = false;
   std::optional<AheadOptions> ahead = {};  // of one level: particles that look ahead
-  std::stop_token stop{};                  // asked before every iteration; then Stopped is thrown
+  // Where θ is held: one law for all paths of a chain, and one for all their scores. Few large laws have the noise of
+  // many small ones that together are as large, and less of their bias.
+  bool keep_laws = false;
+  std::stop_token stop{};  // asked before every iteration; then Stopped is thrown
 };
 
 // Names the noise.
@@ -102,13 +105,20 @@ class PathSampler : public SamplerBase {
   PathScore advance(std::span<const double> theta);
 
  private:
+  // The law that a chain keeps, with the margin that it was drawn with.
+  struct KeptLaw {
+    LawPath law;
+    double margin = 0;
+  };
   template <class Draw>
   void replace_paths(std::span<const double> theta, std::size_t particles, Draw&& draw);
+  const LawPath& law(KeptLaw&, std::span<const double> theta, const LawNoise&, const LawOptions&);
   PathScore score_given(std::span<const double> theta, std::uint32_t law);
 
   Schedule schedule_;
   ConditionalFilter filter_;
   Score score_;
+  KeptLaw path_law_, score_law_;
   std::vector<Path> paths_;
 };
 

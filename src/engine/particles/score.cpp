@@ -34,6 +34,7 @@ void Score::use(const LawPath& law) {
     frame_.emplace(dynamics_->score, kernels_);
     pair_.reset();
     if (dynamics_->read_pair) pair_.emplace(*dynamics_, kernels_);
+    points_ = Columns(dynamics_->score.outputs(), schedule_.grid.steps());
     xi_ = Columns(dynamics_->field.pairwise.size() * (1 + dynamics_->dynamic.size()), schedule_.grid.steps());
   }
   frame_->set_fixed(theta_);
@@ -45,6 +46,17 @@ bool Score::inside_windows(const LawPath& law, const Path& path, std::size_t ste
     for (std::size_t k = 0; k < steps; ++k)
       if (std::abs(path[w.component][k] - law.inputs[w.center_input][k]) * law.inputs[w.center_input + 1][k] > 1)
         return false;
+  return true;
+}
+
+// The same at the later stages of a step.
+bool Score::stages_inside(const LawPath& law, std::size_t steps) const {
+  const auto& windows = dynamics_->field.windows;
+  for (std::size_t i = 0; i < points_.count(); ++i) {
+    const std::size_t input = (1 + i / windows.size()) * dynamics_->inputs() + windows[i % windows.size()].center_input;
+    for (std::size_t k = 0; k < steps; ++k)
+      if (std::abs(points_[i][k] - law.inputs[input][k]) * law.inputs[input + 1][k] > 1) return false;
+  }
   return true;
 }
 
@@ -71,7 +83,10 @@ LawStatus Score::add(std::size_t series, const Path& path, const LawPath& law, P
   for (std::size_t c = 0; c < d; ++c) in.push_back(path[c] + 1);
   for (const Columns* columns : {&std::as_const(clock_), &law.inputs, &law.tangents, &std::as_const(xi_)})
     columns->append_to(in);
-  frame_->over(steps, in, {});
+  std::vector<double*> points;
+  points_.append_to(points);
+  frame_->over(steps, in, points);
+  if (!stages_inside(law, steps)) return LawStatus::window_left;
   const std::size_t all = system_.model().parameters().size();
   const auto& dynamic = dynamics_->dynamic;
   std::size_t next = 0;

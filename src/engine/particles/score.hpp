@@ -44,6 +44,7 @@ class Score {
   void use(const LawPath&);
   LawStatus read_pairwise(const LawPath&, const Path&, std::size_t steps);
   bool inside_windows(const LawPath&, const Path&, std::size_t steps) const;
+  bool stages_inside(const LawPath&, std::size_t steps) const;
 
   const System& system_;
   const Schedule& schedule_;
@@ -53,7 +54,8 @@ class Score {
   std::shared_ptr<const Dynamics> dynamics_;
   std::optional<Frame> frame_;
   std::optional<PairwiseReader> pair_;
-  Columns clock_;  // the times of every step
-  Columns xi_;     // ξ and ∂ξ of every step, where an interaction is pairwise
+  Columns clock_;   // the times of every step
+  Columns points_;  // of later stages, where something is expanded
+  Columns xi_;      // ξ and ∂ξ of every step, where an interaction is pairwise
 };
 }  // namespace mckean
