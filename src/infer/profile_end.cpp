@@ -24,7 +24,7 @@ constexpr double kOfBound = 0.6;      // share of the way to a bound that is not
 constexpr double kTrusted = 0.3;      // squared length of Newton's step of the others that tells what a profile is
 constexpr double kLargestMend = 0.1;  // of an end, as a share of its distance from the maximum
 constexpr double kLeastGrowth = 1.1;  // of a distance, where longer ones need steps that are not affordable
-constexpr double kMostWork = 60;      // of an end, in evaluations near to the maximum
+constexpr double kMostWork = 120;     // of an end, in evaluations near to the maximum
 constexpr double kMovesOut = 0.6;     // share of the fall that is left with steps half as long
 
 // Whether the falls at distances that double grow by less and less, to a limit that is not far enough.
@@ -261,6 +261,7 @@ double ProfileEnd::at_end(double distance) {
 
 // Infinite where there is no likelihood; none where the steps of time are too long.
 std::optional<double> ProfileEnd::fall(double distance) {
+  if (most_work_ == 0) evaluate(walked_.at(0).theta);  // for what a value costs
   const auto there = walk(at_, std::prev(walked_.upper_bound(distance))->second, distance);
   if (!there && there.failure().code == Failure::Code::too_coarse) return {};
   if (!there) return std::numeric_limits<double>::infinity();

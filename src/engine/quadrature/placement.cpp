@@ -10,9 +10,6 @@ namespace {
 
 constexpr double kTypical = 4;  // standard deviations from the mean at which a Gaussian's sharpness is taken
 constexpr double kMostSteps = 1e6;
-
-// Normal mass above z standard deviations.
-double tail(double z) { return 0.5 * std::erfc(z / std::numbers::sqrt2); }
 }  // namespace
 
 Placement::Placement(const PlaceFormulas& formulas) : formulas_(formulas), frame_(formulas.program) {
@@ -33,34 +30,38 @@ double Placement::start_sharpness(double sd) {
   return std::pow(here[1][0] / sd + kTypical * std::abs(here[2][0] / here[1][0]), 2);
 }
 
-// The last z of steps from 0 within the cut, or the last before an end.
-double Placement::reach_from_start(double sd, Cut cut, double step) {
-  const double way = step > 0 ? 1 : -1;
-  double z = 0;
-  for (double k = 0; k < kMostSteps && way * (x_at(z) - formulas_.start) < cut.at * sd; ++k) {
-    if (!contains(z + step)) {
-      const double x = x_at(z), share = tail(way * (x - formulas_.start) / sd);
-      if (!(share <= cut.may_cross)) throw NoiseVanishes{x, share};
-      break;
-    }
-    z += step;
+// The last z of steps from 0 to which the start has no less than this share of its density, or before an end.
+double Placement::reach_from_start(double sd, double least, double step) {
+  const double zero = 0, all = at(&zero, 1)[1][0];
+  for (double z = 0;;) {
+    const double next = z + step;
+    const Columns there = at(&next, 1);
+    const double u = (there[0][0] - formulas_.start) / sd;
+    const bool negligible = !(there[1][0] * std::exp(-0.5 * u * u) > least * all);
+    if (!contains(next) || negligible || std::abs(z) > kMostSteps * std::abs(step)) return z;
+    z = next;
   }
-  return z;
 }
 
-Reach Placement::start_reach(double sd, Cut cut, double step) {
-  const double lo = reach_from_start(sd, cut, -step), hi = reach_from_start(sd, cut, step);
+Reach Placement::start_reach(double sd, double least, double step) {
+  const double lo = reach_from_start(sd, least, -step), hi = reach_from_start(sd, least, step);
   const double points = std::round((hi - lo) / step) + 1;
   return {lo, points, points};
 }
 
-void Placement::spread_start(double sd, GridDensity& to) {
+void Placement::spread_start(double sd, double may_cross, GridDensity& to) {
   const Columns here = at(to.x[0], to.points);
+  double all = 0;
   for (std::size_t i = 0; i < to.points; ++i) {
     const double u = (here[0][i] - formulas_.start) / sd;
     to.mass[0][i] =
         to.step * here[1][i] / sd * std::exp(-0.5 * u * u) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2);
+    all += to.mass[0][i];
   }
+  const std::size_t last = to.points - 1;
+  if (std::abs(1 - all) <= may_cross) return;
+  const bool low = std::abs(here[1][0]) < std::abs(here[1][last]);
+  throw NoiseVanishes{here[0][low ? 0 : last], 1 - all};
 }
 
 void Placement::keep_inside(GridDensity& density, double margin, double may_cross) {

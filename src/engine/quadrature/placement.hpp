@@ -10,10 +10,10 @@ class Placement {
   explicit Placement(const PlaceFormulas&);
 
   // The start N(x0, sd²) of x as a density of z: the inverse variance of its sharpest part, the grid that holds it, and
-  // its masses there. Throws NoiseVanishes where too much of it lies beyond an end.
+  // its masses there, which end at `least` of the peak. Throws NoiseVanishes where too much of it lies elsewhere.
   double start_sharpness(double sd);
-  Reach start_reach(double sd, Cut, double step);
-  void spread_start(double sd, GridDensity& to);
+  Reach start_reach(double sd, double least, double step);
+  void spread_start(double sd, double may_cross, GridDensity& to);
 
   // Drops points beyond the ends, or so near to one that the next flow may not be trusted. Throws NoiseVanishes where
   // they have mass.
@@ -24,7 +24,7 @@ class Placement {
   double x_at(double z) { return at(&z, 1)[0][0]; }
 
  private:
-  double reach_from_start(double sd, Cut, double step);
+  double reach_from_start(double sd, double least, double step);
 
   const PlaceFormulas& formulas_;
   Frame frame_;

@@ -11,6 +11,8 @@ namespace {
 constexpr double kLogMargin = 5;
 constexpr double kLogCrosses = 27.6;  // the same where z is not x: as much may cross a zero of the noise
 constexpr double kMargin = 2;         // steps' standard deviations from a zero of the noise that are left out
+// Power of the share at which densities end, where a start does: z may go on for long, with drifts that grow.
+constexpr double kOfStart = 0.85;
 constexpr double kMostPoints = 1e6;
 constexpr int kMostAttempts = 6;
 
@@ -100,19 +102,6 @@ double Transport::arriving(const MovingDensity& from) {
                  [&](std::size_t i) { return squared(s[i] / sd[i] + kTypical * std::abs(slope[i])); });
 }
 
-GridDensity Transport::spread_onto(double lo, double h, std::size_t points, const MovingDensity& from) {
-  GridDensity to(coordinate_, lo, h, points, from.density.parameters);
-  if (from.begins)
-    placement_->spread_start(start_sd_, to);
-  else if (coordinate_.plain())
-    spread(from.density, *from.fields, accuracy_.cut, to);
-  else
-    spread_mapped(from.density, *from.fields, accuracy_.cut, bell_, to);
-  grid_steps_ += from.density.points;
-  if (static_cast<double>(grid_steps_) > accuracy_.total) throw GridTooLarge();
-  return to;
-}
-
 template <class F>
 auto Transport::named(F&& f) const {
   try {
@@ -123,9 +112,21 @@ auto Transport::named(F&& f) const {
   }
 }
 
-Reach Transport::reach_from(const MovingDensity& from, double h) {
+GridDensity Transport::spread_onto(double lo, double h, std::size_t points, const MovingDensity& from) {
+  GridDensity to(coordinate_, lo, h, points, from.density.parameters);
   if (from.begins)
-    return named([&] { return placement_->start_reach(start_sd_, {accuracy_.cut, accuracy_.may_cross()}, h); });
+    named([&] { placement_->spread_start(start_sd_, accuracy_.may_cross(), to); });
+  else if (coordinate_.plain())
+    spread(from.density, *from.fields, accuracy_.cut, to);
+  else
+    spread_mapped(from.density, *from.fields, accuracy_.cut, bell_, to);
+  grid_steps_ += from.density.points;
+  if (static_cast<double>(grid_steps_) > accuracy_.total) throw GridTooLarge();
+  return to;
+}
+
+Reach Transport::reach_from(const MovingDensity& from, double h) {
+  if (from.begins) return placement_->start_reach(start_sd_, std::pow(accuracy_.least(), kOfStart), h);
   if (coordinate_.plain()) return reach(from.density, *from.fields, accuracy_.cut, h);
   return named([&] {
     return mapped_reach(from.density, *from.fields, {accuracy_.cut, accuracy_.may_cross()}, h, coordinate_);
