@@ -19,26 +19,9 @@ constexpr int kMostRounds = 4;      // of scans
 constexpr double kHigher = 0.05;    // log units that make a maximum higher than another
 constexpr double kSame = 0.1;       // standard errors within which two maxima are one
 constexpr double kComparable = 15;  // log units below the best at which a maximum is worth a visit: levels differ
-// Points of a line before it is known what lies between them; along a frequency, whose lobes are narrow and do not show
-// where its amplitude is small.
-constexpr double kMostFirst = 24;
-constexpr std::size_t kOfFrequency = 128;
 constexpr std::size_t kChunks = 8;
 
 bool between(const Parameter& p) { return std::isfinite(p.lower) && std::isfinite(p.upper); }
-
-// Whether a parameter is a frequency or a phase: it occurs with time under a sine or a cosine.
-bool is_frequency(const Model& model, Expr parameter) {
-  std::vector<Expr> roots;
-  for (const Component& c : model.components()) roots.push_back(c.drift);
-  for (const Interaction& i : model.interactions()) roots.push_back(i.kernel);
-  for (const ObservedColumn& y : model.observed()) roots.push_back(y.log_density);
-  return std::ranges::any_of(reachable(roots), [&](Expr e) {
-    if ((e.op() != Op::sin && e.op() != Op::cos) || !e.has(Kind::time)) return false;
-    const auto below = reachable(std::span(&e, 1));
-    return std::ranges::find(below, parameter) != below.end();
-  });
-}
 
 class Search {
  public:
@@ -158,10 +141,8 @@ class Search {
     }
     const double each = 0.5 / static_cast<double>(lines.size());
     for (LineScan& line : lines) {
-      line.first = static_cast<std::size_t>(share(each, 5, kMostFirst));
+      line.first = static_cast<std::size_t>(share(each, 5, 24));
       line.most = static_cast<std::size_t>(share(40 * each, 10, 400));
-      if (is_frequency(bench_.model(), bench_.model().parameter_symbols()[line.parameter]))
-        line.first = std::max(line.first, kOfFrequency), line.most = std::max(line.most, 2 * kOfFrequency);
       const auto p = static_cast<Index>(line.parameter);
       line.reached = out_.maxima[0].loglik, line.bend = std::abs(out_.maxima[0].information(p, p));
     }
@@ -177,9 +158,11 @@ class Search {
     return found;
   }
 
-  // So near to a maximum that it can only lead there.
+  // So near to a maximum that is no lower that it can only lead there: along a frequency whose amplitude is small all
+  // is near.
   bool reaches_known(const Candidate& c) const {
-    return std::ranges::any_of(out_.maxima, [&](const ExactMaximum& m) { return distance(c.theta, m) < 3; });
+    return std::ranges::any_of(
+        out_.maxima, [&](const ExactMaximum& m) { return c.loglik < m.loglik + kHigher && distance(c.theta, m) < 3; });
   }
 
   Workbench& bench_;
