@@ -50,6 +50,9 @@ struct Request {
   bool quiet_law = true;  // the law's particles in pairs with opposite noise
   double most_work = 0;   // beyond which it is a failure; 0: no limit
   double error = 0;       // that an exact engine may leave in a log-likelihood; 0: rounding alone
+  // Log units between the two finest levels of an extrapolation, beyond which it is a failure: no power of the steps'
+  // length describes what they leave.
+  double most_apart = 0.25;
   std::stop_token stop = {};
 };
 
@@ -62,6 +65,7 @@ struct Evaluation {
   std::vector<double> prediction_errors;
   std::vector<std::string> warnings;  // observations at which one particle carries all the weight
   std::vector<int> levels;            // that were extrapolated
+  double apart = 0;                   // log units between the two finest of them
 };
 
 // The state at one time, given all observations.
@@ -74,7 +78,8 @@ using States = std::vector<std::vector<std::vector<Smoothed>>>;  // series by se
 struct Failure {
   // too_coarse: steps are too long at this level; a finer one may have a likelihood.
   enum class Code { undefined, implausible, too_much_work, too_coarse } code = Code::undefined;
-  std::string message;
+  std::string message = {};
+  double work = 0;  // that it took, where levels before it had values
 };
 
 template <class T>

@@ -69,6 +69,7 @@ struct Finding {
     no_information,
     standard_errors_uncertain,
     no_interval,
+    end_not_found,
     several_maxima,
     another_maximum,
     another_end,

@@ -18,16 +18,22 @@ Result<T> by_levels(const Request& request, F&& f) {
   Request level = request;
   level.effort.extrapolated = false;
   std::vector<T> values;
+  double work = 0;
+  const auto failed = [&work](Failure why) {
+    why.work = work;
+    return why;
+  };
   for (std::size_t l = 0; l < extrapolation_weights(request.effort.scheme).size(); ++l, ++level.effort.level) {
     const Result<T> found = f(level);
-    if (!found) return of_coarse_level(found.failure());
+    if (!found) return failed(of_coarse_level(found.failure()));
+    if constexpr (std::is_same_v<T, Evaluation>) work += found->work;
     values.push_back(*found);
   }
-  if constexpr (std::is_same_v<T, Evaluation>)
-    if (const auto why = too_far_apart(values)) return *why;
   T out = extrapolated(std::span<const T>(values), request.effort.scheme);
-  if constexpr (std::is_same_v<T, Evaluation>)
+  if constexpr (std::is_same_v<T, Evaluation>) {
+    if (out.apart > request.most_apart) return failed(too_far_apart(out.apart));
     for (std::size_t l = 0; l < values.size(); ++l) out.levels.push_back(request.effort.level + static_cast<int>(l));
+  }
   return out;
 }
 }  // namespace

@@ -8,9 +8,6 @@
 namespace mckean {
 namespace {
 
-constexpr double kMostApart =
-    0.25;  // log units between the two finest levels, beyond which no power of Δ describes their error
-
 void add(std::vector<double>& to, double weight, const std::vector<double>& from) {
   to.resize(from.size());
   for (std::size_t i = 0; i < from.size(); ++i) to[i] += weight * from[i];
@@ -35,6 +32,7 @@ Evaluation extrapolated(std::span<const Evaluation> levels, Scheme scheme) {
     add(out.information, weights[l], levels[l].information);
     out.work += levels[l].work;
   }
+  out.apart = std::abs(levels[weights.size() - 1].loglik - levels[weights.size() - 2].loglik);
   out.prediction_errors = levels[weights.size() - 1].prediction_errors;
   return out;
 }
@@ -58,10 +56,8 @@ Failure of_coarse_level(Failure why) {
   return why;
 }
 
-std::optional<Failure> too_far_apart(std::span<const Evaluation> levels) {
-  const double apart = std::abs(levels.back().loglik - levels[levels.size() - 2].loglik);
-  if (apart <= kMostApart) return {};
-  return Failure{Failure::Code::too_coarse,
-                 fmt::format("the log-likelihood moves by {:.3g} when steps of time are halved", apart)};
+Failure too_far_apart(double apart) {
+  return {Failure::Code::too_coarse,
+          fmt::format("the log-likelihood moves by {:.3g} when steps of time are halved", apart)};
 }
 }  // namespace mckean

@@ -22,6 +22,6 @@ States extrapolated(std::span<const States> levels, Scheme);
 // What the failure of a level means for the extrapolation. Dynamics that explode have no value, or need too large a
 // grid: wherever the steps may be the reason, they are too long.
 Failure of_coarse_level(Failure);
-// Levels that differ by so much that nothing can be extrapolated from them.
-std::optional<Failure> too_far_apart(std::span<const Evaluation> levels);
+// Levels that are so many log units apart that nothing can be extrapolated from them.
+Failure too_far_apart(double apart);
 }  // namespace mckean

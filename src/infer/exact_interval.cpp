@@ -37,10 +37,13 @@ std::optional<MatrixXd> covariance_of(const ExactMaximum& best, const std::vecto
 
 // An end of an interval; none where the profile does not fall far enough.
 struct FoundEnd {
-  std::optional<double> value;
+  std::optional<double> value = {};
   double work = 0;
+  bool given_up = false;  // there may be one
 };
-constexpr auto record_of(const FoundEnd*) { return record("end of an interval", &FoundEnd::value, &FoundEnd::work); }
+constexpr auto record_of(const FoundEnd*) {
+  return record("end of an interval", &FoundEnd::value, &FoundEnd::work, &FoundEnd::given_up);
+}
 
 class Intervals {
  public:
@@ -98,7 +101,7 @@ class Intervals {
         if (!top) return {};
         return find(e, steps, described(top), stop);
       } catch (const LevelTooCoarse&) {
-        if (steps.extrapolated || steps.level >= kFinest) return {};
+        if (steps.extrapolated || steps.level >= kFinest) return {.given_up = true};
       }
     }
   }
@@ -133,8 +136,12 @@ class Intervals {
     ProfileEnd end = search(e, steps, top, stop);
     std::optional<double> out;
     double work = 0;
-    if (const auto near = roughly(e, stop, work)) out = end.find_near(fall(e), *near);
-    if (!out) out = end.find(fall(e), guess(p));
+    try {
+      if (const auto near = roughly(e, stop, work)) out = end.find_near(fall(e), *near);
+      if (!out) out = end.find(fall(e), guess(p));
+    } catch (const EndTooFar&) {
+      return {{}, end.work() + work, true};
+    }
     // With these steps the maximum may be a little elsewhere.
     if (out && parameter(p).contains(*out)) {
       const double moved = *out + top_.best.theta[p] - top.theta[p];
@@ -166,6 +173,11 @@ class Intervals {
       bench_.particle_steps += static_cast<std::uint64_t>(results[i].work);
       Interval& interval = out_.intervals[ends[i].parameter];
       (ends[i].upper ? interval.upper : interval.lower) = results[i].value;
+      if (results[i].given_up)
+        out_.findings.push_back(
+            {Finding::Code::end_not_found,
+             {{"parameter", parameter(ends[i].parameter).name}, {"side", ends[i].upper ? "upper" : "lower"}}}),
+            given_up_.push_back(ends[i]);
     }
   }
 
@@ -189,8 +201,11 @@ class Intervals {
       interval.std_error = covariance_ && std_error(p) < kParabola * half ? std_error(p) : half;
       return;
     }
-    if (!covariance_) return;  // the flat direction has been named
-    out_.findings.push_back(search::undetermined(parameter(p).name, interval));
+    if (!covariance_) return;   // the flat direction has been named
+    Interval known = interval;  // or given up
+    for (const End& e : given_up_)
+      if (e.parameter == p) (e.upper ? known.upper : known.lower) = top_.best.theta[p];
+    if (!known.lower || !known.upper) out_.findings.push_back(search::undetermined(parameter(p).name, known));
   }
 
   Workbench& bench_;
@@ -199,6 +214,7 @@ class Intervals {
   FitResult& out_;
   std::optional<MatrixXd> covariance_;
   std::optional<ExactMaximum> coarse_;
+  std::vector<End> given_up_;
 };
 }  // namespace
 

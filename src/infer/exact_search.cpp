@@ -158,9 +158,11 @@ class Search {
     return found;
   }
 
-  // So near to a maximum that it can only lead there.
+  // So near to a maximum that is no lower that it can only lead there: along a frequency whose amplitude is small all
+  // is near.
   bool reaches_known(const Candidate& c) const {
-    return std::ranges::any_of(out_.maxima, [&](const ExactMaximum& m) { return distance(c.theta, m) < 3; });
+    return std::ranges::any_of(
+        out_.maxima, [&](const ExactMaximum& m) { return c.loglik < m.loglik + kHigher && distance(c.theta, m) < 3; });
   }
 
   Workbench& bench_;

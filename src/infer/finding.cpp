@@ -137,6 +137,10 @@ constexpr Wording kWordings[] = {
     {Code::standard_errors_uncertain, "standard_errors_uncertain",
      "the standard errors are known to {percent:.0f} % only"},
     {Code::no_interval, "no_interval", "the interval of '{parameter}' could not be found"},
+    {Code::end_not_found, "end_not_found",
+     "the {side} end of the interval of '{parameter}' was not found: it is so far that it takes too much work, or "
+     "finer steps of time "
+     "than are affordable; it has no standard error"},
     {Code::several_maxima, "several_maxima",
      "{count} maxima of comparable likelihood: another is at {place}, log-likelihood {loglik:.6g}"},
     {Code::another_maximum, "another_maximum",

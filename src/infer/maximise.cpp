@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/extrapolation.hpp"
 #include "infer/quadratic_model.hpp"
 #include "mckean/error.hpp"
 
@@ -17,9 +18,14 @@ constexpr double kLeastTemper = 1e-5;
 constexpr int kTemperedSteps = 20;
 constexpr double kLargestReach = 8, kLeastReach = 1e-12;  // of a step, in sizes of the parameters
 constexpr double kAtLeast = 0.1;                          // share of a start's size that a parameter always has
-constexpr int kMostRefusals = 4;       // shrunken boxes after which steps of Euler that are too long are in the way
-constexpr int kMostEscapes = 4;        // from saddles
-constexpr double kCostOfLevel = 2.83;  // of a finer level, by the cost of one
+constexpr int kMostRefusals = 4;     // shrunken boxes after which steps of Euler that are too long are in the way
+constexpr int kMostHindered = 4;     // steps that had to be shortened for that, when levels are extrapolated
+constexpr double kLittleLeft = 0.2;  // length of the step that is left, in standard errors, where no finer level helps
+constexpr double kHardlyMore = 3;    // the same where one does, in units of what is asked for
+constexpr int kMostEscapes = 4;      // from saddles
+constexpr double kFarApart = 50, kApartOfGain = 0.02;  // times as far as asked for levels may be apart on the way, up
+                                                       // to this share of what is still to be gained
+constexpr double kCostOfLevel = 2.83;                  // of a finer level, by the cost of one
 constexpr double kTouches = 1e-4;  // share of a start's size within which a bound without likelihood counts as reached
 
 struct Point {
@@ -65,7 +71,7 @@ class Newton {
     best_.message.clear();
     if (const auto failed = tempered ? begin_at_higher(theta, start) : begin(theta)) return *failed;
     while (!finished() && climb()) ++best_.iterations;
-    if (pinned_) return *pinned_;
+    if (pinned_ && !nearly_there()) return *pinned_;
     describe();
     return best_;
   }
@@ -86,6 +92,7 @@ class Newton {
   Request request() const {
     Request out = options_.request;
     out.effort.temper *= temper_;
+    out.most_apart *= kFarApart;
     return out;
   }
 
@@ -115,18 +122,33 @@ class Newton {
     here_ = at;
     reach_ = 1;
     begun_with_ = temper_;
+    pinned_.reset(), hindered_ = 0;
   }
 
   Result<Point> evaluate(const VectorXd& theta) { return evaluate(theta, request()); }
   Result<Point> evaluate(const VectorXd& theta, const Request& with) {
     const Outcome at = engine_.at({theta.data(), start_.size()}, Order::information, {}, with);
+    best_.work += at ? at->work : at.failure().work;
     if (!at) return at.failure();
-    best_.work += at->work;
     Point out{theta, at->loglik, VectorXd::Map(at->gradient.data(), size()),
               MatrixXd::Map(at->information.data(), size(), size())};
     if (!std::isfinite(out.loglik) || !out.gradient.allFinite() || !out.information.allFinite())
       return Failure{Failure::Code::undefined, "the likelihood has no finite derivatives here"};
+    if (at->apart > options_.request.most_apart + kApartOfGain * to_gain(out)) return too_far_apart(at->apart);
     return out;
+  }
+
+  // What the parabola promises, as far as the bounds.
+  double to_gain(const Point& at) const {
+    StepBox within{VectorXd::Zero(size()), VectorXd::Zero(size())};
+    for (Index i = 0; i < size(); ++i) {
+      if (held_[static_cast<std::size_t>(i)]) continue;
+      const double most = std::abs(at.theta(i)) + std::abs(parameter(i).start) + 1;
+      within.lower(i) = std::max(parameter(i).lower - at.theta(i), -most);
+      within.upper(i) = std::min(parameter(i).upper - at.theta(i), most);
+    }
+    const QuadraticModel model(at.gradient, at.information);
+    return std::max(0.0, model.gain(model.step(within)));
   }
 
   // How far a parameter may be expected to move: its distance from a bound, or its own size.
@@ -205,10 +227,15 @@ class Newton {
       return stop("the likelihood has a saddle here: it grows in both directions along " +
                   direction(curvature.weakest()) + "; start elsewhere");
     }
+    if (too_much_work())
+      return stop(
+          fmt::format("no convergence within the limit of work: the last step is {:.2g} standard errors long", left));
     if (best_.iterations < options_.most_iterations) return false;
     return stop(fmt::format("no convergence after {} iterations: the last step is {:.2g} standard errors long",
                             best_.iterations, left));
   }
+
+  bool too_much_work() const { return options_.most_work > 0 && best_.work > options_.most_work; }
 
   bool stop(std::string message) {
     best_.message = std::move(message);
@@ -220,13 +247,14 @@ class Newton {
   bool climb() {
     const QuadraticModel model(here_.gradient, here_.information);
     const double noise = options_.request.error + 1e-11 * (1 + std::abs(here_.loglik));
-    for (int tries = 0; reach_ > kLeastReach; ++tries) {
+    std::optional<Failure> in_the_way;  // steps of time that are too long for an extrapolation
+    for (int tries = 0; reach_ > kLeastReach && !too_much_work(); ++tries) {
       const VectorXd s = step(reach_);
       const double promised = model.gain(s), used = reach_used(s);
       const auto there = evaluate(landing(s));
-      if (!there && there.failure().code == Failure::Code::too_coarse && tries >= kMostRefusals) {
-        pinned_ = there.failure();
-        return false;
+      if (!there && there.failure().code == Failure::Code::too_coarse) {
+        in_the_way = there.failure();
+        if (tries >= kMostRefusals) break;
       }
       if (!there) note_open_bounds(s);
       if (there && there->loglik >= here_.loglik + 1e-4 * promised - noise) {
@@ -234,12 +262,17 @@ class Newton {
         if (kept > 0.75 && used > 0.9 * reach_) reach_ = std::min(2 * reach_, kLargestReach);
         if (kept < 0.25) reach_ = used / 2;
         here_ = *there;
-        return true;
+        if (!in_the_way || !options_.request.effort.extrapolated || ++hindered_ < kMostHindered) return true;
+        pinned_ = in_the_way;
+        return false;
       }
       if (promised < noise) break;  // not to be told from the error of the likelihood
       reach_ = std::min(reach_, used) / 4;
     }
-    stop("no step increases the likelihood: it is not smooth here, or its derivatives are not accurate");
+    if (in_the_way)
+      pinned_ = in_the_way;
+    else if (!too_much_work())
+      stop("no step increases the likelihood: it is not smooth here, or its derivatives are not accurate");
     return false;
   }
 
@@ -286,6 +319,12 @@ class Newton {
       if (!held_[static_cast<std::size_t>(i)] && on_bound(i)) best_.at_bound.push_back(static_cast<std::size_t>(i));
   }
 
+  bool nearly_there() {
+    const bool finer = finer_may_help(options_.request, *pinned_, options_.finest);
+    if (!(length() < (finer ? kHardlyMore * options_.tolerance : kLittleLeft))) return false;
+    return stop(pinned_->message);
+  }
+
   std::string direction(const VectorXd& v) const {
     std::string text;
     for (Index i = 0; i < v.size(); ++i)
@@ -300,6 +339,7 @@ class Newton {
   double temper_ = 1, reach_ = 1;
   double begun_with_ = 0;  // the temper of the last beginning
   int escapes_ = 0;
+  int hindered_ = 0;  // steps that were shortened because steps of time are too long further on
   Point here_;
   Maximum best_;
   std::optional<Failure> pinned_;  // why no step leads on: this level has no likelihood there
@@ -316,20 +356,24 @@ bool finer_may_help(const Request& request, const Failure& why, int finest) {
   return request.effort.extrapolated && why.code == Failure::Code::too_coarse && request.effort.level < finest;
 }
 
-Result<Maximum> maximise(const Engine& engine, const std::vector<double>& start, const MaximiseOptions& options) {
+Result<Maximum> maximise(const Engine& engine, const std::vector<double>& start, const MaximiseOptions& options,
+                         double* spent) {
   MaximiseOptions at = options;
   std::vector<double> from = start;
   for (double work = 0;;) {
     Newton newton(engine, from, at);
     Result<Maximum> found = newton.run();
     work += newton.work();
+    if (spent) *spent += newton.work();
     if (found) {
       Maximum out = *found;
       out.work = work, out.level = at.request.effort.level;
       return out;
     }
-    if (!finer_may_help(at.request, found.failure(), options.finest)) return found;
+    const bool spent_all = options.most_work > 0 && work > options.most_work;
+    if (spent_all || !finer_may_help(at.request, found.failure(), options.finest)) return found;
     at.request = at_level(at.request, at.request.effort.level + 1);
+    if (at.most_work > 0) at.most_work = std::max(options.most_work - work, 1.0);
     from = newton.reached().value_or(from);
   }
 }

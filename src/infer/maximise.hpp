@@ -35,14 +35,17 @@ struct MaximiseOptions {
   int most_iterations = 100;
   double tolerance = 1e-8;             // stops where the Newton step is shorter, in standard errors
   std::vector<std::size_t> held = {};  // parameters that stay at their start: the maximum over the others
+  double most_work = 0;                // of all evaluations, after which it stops where it is; 0: no limit
   int finest = 0;  // level up to which an extrapolation goes on from finer ones where its own are too coarse
 };
 
 // In natural coordinates with the bounds as constraints, each step within a box that grows where the parabola predicts
 // what is found and shrinks where it does not; uphill also where the likelihood is not concave. Observations that
 // contradict the start are tempered first. A failure is that of the start, or steps that are too long on the way.
-// Throws InputError where the start lies outside the bounds, and Stopped.
-Result<Maximum> maximise(const Engine&, const std::vector<double>& start, const MaximiseOptions& = {});
+// Throws InputError where the start lies outside the bounds, and Stopped. Adds all work to `spent`, also where it
+// fails.
+Result<Maximum> maximise(const Engine&, const std::vector<double>& start, const MaximiseOptions& = {},
+                         double* spent = nullptr);
 
 // A request for an extrapolation from a finer level, with as much more work.
 Request at_level(Request, int level);

@@ -18,12 +18,13 @@ constexpr std::size_t kLeastDoublings = 6;              // after which a profile
 constexpr double kLevelRatio = 0.7, kLevelShare = 0.8;  // of successive rises of the fall; of the fall asked for
 // Share of the fall by which a place may be off, which the parabola there then mends.
 constexpr double kFallError = 0.03;
-constexpr double kTolerance = 0.03;   // of a maximum over the others, in standard errors: half its square errs the fall
+constexpr double kTolerance = 0.1;    // of a maximum over the others, in standard errors: half its square errs the fall
 constexpr double kFarFromFall = 0.1;  // share of the fall, where a jump was found in place of an end
 constexpr double kOfBound = 0.6;      // share of the way to a bound that is not far, where an end is sought first
 constexpr double kTrusted = 0.3;      // squared length of Newton's step of the others that tells what a profile is
 constexpr double kLargestMend = 0.1;  // of an end, as a share of its distance from the maximum
 constexpr double kLeastGrowth = 1.1;  // of a distance, where longer ones need steps that are not affordable
+constexpr double kMostWork = 120;     // of an end, in evaluations near to the maximum
 constexpr double kMovesOut = 0.6;     // share of the fall that is left with steps half as long
 
 // Whether the falls at distances that double grow by less and less, to a limit that is not far enough.
@@ -37,9 +38,11 @@ bool levels_off(const std::vector<double>& falls, double by) {
 }
 }  // namespace
 
-VectorXd ridge(const MatrixXd& information, Index p) {
+VectorXd ridge(const MatrixXd& information, Index p, const std::vector<bool>& held) {
   MatrixXd others = information;
-  others.row(p).setZero(), others.col(p).setZero();
+  for (Index i = 0; i < others.rows(); ++i)
+    if (i == p || (!held.empty() && held[static_cast<std::size_t>(i)]))
+      others.row(i).setZero(), others.col(i).setZero();
   VectorXd out = -pseudo_inverse(others) * information.col(p);
   out(p) = 1;
   return out;
@@ -95,8 +98,9 @@ double ProfileEnd::distance(const Place& place) const {
 Result<ProfileEnd::Place> ProfileEnd::evaluate(const VectorXd& theta) {
   const auto n = static_cast<std::size_t>(theta.size());
   const Outcome at = engine_.at({theta.data(), n}, Order::information, {}, at_);
+  work_ += at ? at->work : at.failure().work;
   if (!at) return at.failure();
-  work_ += at->work;
+  if (most_work_ == 0) most_work_ = kMostWork * at->work;
   Place out{theta, at->loglik, VectorXd::Map(at->gradient.data(), theta.size()),
             MatrixXd::Map(at->information.data(), theta.size(), theta.size())};
   if (!std::isfinite(out.loglik) || !out.gradient.allFinite() || !out.information.allFinite())
@@ -257,6 +261,7 @@ double ProfileEnd::at_end(double distance) {
 
 // Infinite where there is no likelihood; none where the steps of time are too long.
 std::optional<double> ProfileEnd::fall(double distance) {
+  if (most_work_ == 0) evaluate(walked_.at(0).theta);  // for what a value costs
   const auto there = walk(at_, std::prev(walked_.upper_bound(distance))->second, distance);
   if (!there && there.failure().code == Failure::Code::too_coarse) return {};
   if (!there) return std::numeric_limits<double>::infinity();
@@ -271,7 +276,10 @@ Result<ProfileEnd::Place> ProfileEnd::walk(const Request& request, const Place& 
   VectorXd straight = VectorXd::Zero(from.theta.size());
   straight(index()) = 1;
   Failure why;
-  for (const VectorXd& direction : {ridge(from.information, index()), straight}) {
+  const std::vector<Index> others = free_others(from);
+  std::vector<bool> held(engine_.parameters().size(), true);
+  for (const Index i : others) held[static_cast<std::size_t>(i)] = false;
+  for (const VectorXd& direction : {ridge(from.information, index(), held), straight}) {
     const VectorXd theta = within_bounds(from.theta + way * direction);
     std::vector<double> start(theta.begin(), theta.end());
     start[side_.parameter] = value(distance);
@@ -280,14 +288,16 @@ Result<ProfileEnd::Place> ProfileEnd::walk(const Request& request, const Place& 
                               .most_iterations = kMostIterations,
                               .tolerance = kTolerance,
                               .held = {side_.parameter},
-                              .finest = finest_});
+                              .most_work = std::max(most_work_ - work_, most_work_ / kMostWork),
+                              .finest = finest_},
+                             &work_);
+    if (most_work_ > 0 && work_ > most_work_) throw EndTooFar{};
     if (!at) {
       why = at.failure();
       if (why.code == Failure::Code::too_much_work) why.code = Failure::Code::too_coarse;
       if (why.code == Failure::Code::too_coarse) break;
       continue;
     }
-    work_ += at->work;
     return Place{VectorXd::Map(at->theta.data(), theta.size()), at->loglik, at->gradient, at->information, at->level};
   }
   return why;
@@ -296,9 +306,8 @@ Result<ProfileEnd::Place> ProfileEnd::walk(const Request& request, const Place& 
 // An end that is Euler's: with steps half as long the likelihood has hardly fallen there.
 bool ProfileEnd::moves_out(double distance, double by) {
   if (at_.effort.level == kContinuous) return false;
-  const auto top = maximise(engine_, side_.top.theta, {.request = finer_, .tolerance = kTolerance});
+  const auto top = maximise(engine_, side_.top.theta, {.request = finer_, .tolerance = kTolerance}, &work_);
   if (!top) return false;
-  work_ += top->work;
   const auto there = walk(finer_, std::prev(walked_.upper_bound(distance))->second, distance);
   return there && top->loglik - there->loglik < kMovesOut * by;
 }

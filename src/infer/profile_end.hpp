@@ -8,12 +8,15 @@
 
 namespace mckean {
 
-// How the maximum over the other parameters moves with one of them.
-Eigen::VectorXd ridge(const Eigen::MatrixXd& information, Eigen::Index parameter);
+// How the maximum over the other parameters moves with one of them; those held stay.
+Eigen::VectorXd ridge(const Eigen::MatrixXd& information, Eigen::Index parameter, const std::vector<bool>& held = {});
 
 // Thrown where Euler's steps are too long somewhere on the way, so that there is no likelihood where the diffusion has
 // one.
 struct LevelTooCoarse {};
+
+// Thrown where an end takes more work than it is worth.
+struct EndTooFar {};
 
 class ProfileEnd {
  public:
@@ -73,8 +76,8 @@ class ProfileEnd {
   Request at_, finer_;
   int finest_;
   Side side_;
-  std::map<double, Place> walked_;  // maxima over the others, by distance
-  Eigen::VectorXd end_;             // the last that was found
-  double work_ = 0;
+  std::map<double, Place> walked_;   // maxima over the others, by distance
+  Eigen::VectorXd end_;              // the last that was found
+  double work_ = 0, most_work_ = 0;  // the latter is known once there is a value
 };
 }  // namespace mckean

@@ -23,6 +23,7 @@ struct Written : Engine {
   double of_steps = 0;  // times (aΔ)⁴ is the error of steps, with a = θ₁; where aΔ > 3 they explode
   std::function<bool(double)> implausible = [](double) { return false; };  // at θ₁, where nothing is tempered
   oracle::Function tempered;                                               // in place of f there; empty: f
+  std::function<double(double)> cost = [](double) { return 0; };           // at θ₁
   mutable int calls = 0;
 
   Written(oracle::Function function, std::vector<Parameter> parameters)
@@ -40,6 +41,7 @@ struct Written : Engine {
     ++calls;
     const VectorXd theta = VectorXd::Map(law.theta().data(), static_cast<Index>(law.theta().size()));
     Evaluation out;
+    out.work = cost(theta(0));
     const double step = of_steps == 0 ? 0 : std::exp2(-request.effort.level);
     if (theta(0) * step > 3) return Failure{Failure::Code::undefined, "an explosion"};
     const bool plain = request.effort.temper == 1;
@@ -125,6 +127,18 @@ TEST(Maximise, SaysThatADirectionIsFlat) {
   EXPECT_NE(m.message.find("singular"), std::string::npos) << m.message;
 }
 
+TEST(Maximise, StopsAtALimitOfWork) {
+  Written engine(banana, {{"a", -1.5}, {"b", 2}});
+  engine.cost = [](double) { return 10; };
+  double spent = 0;
+  const auto m = maximise(engine, {-1.5, 2}, {.request = kHere, .tolerance = 1e-5, .most_work = 50}, &spent);
+  ASSERT_TRUE(m);
+  EXPECT_FALSE(m->converged);
+  EXPECT_NE(m->message.find("limit of work"), std::string::npos) << m->message;
+  EXPECT_LE(engine.calls, 6);
+  EXPECT_EQ(spent, 10 * engine.calls);
+}
+
 TEST(Maximise, LeavesASaddle) {
   // Two maxima at x = ±1; at 0 a saddle without slope.
   const auto f = [](const VectorXd& t) { return -std::pow(t(0) * t(0) - 1, 2) - t(1) * t(1); };
@@ -202,6 +216,27 @@ TEST(Extrapolated, MaximaAreThoseOfLevelsThatAreFineEnough) {
   EXPECT_NEAR(found->theta[0], 1, 0.02);
 }
 
+// Grows for ever, the more so the longer the steps are, up to where levels are too far apart.
+TEST(Extrapolated, AWallOfTooLongStepsEndsASearchSoon) {
+  Written engine([](const VectorXd& t) { return -1 / t(0); }, {{"a", 1, 0}});
+  engine.of_steps = 1;
+  EXPECT_FALSE(maximise(engine, {0.5}, {.request = kExtrapolated, .tolerance = 1e-3}));
+  EXPECT_LE(engine.calls, 40);
+}
+
+// Levels are apart where the likelihood is far below its maximum, and agree there.
+TEST(Extrapolated, LevelsMayBeApartOnTheWay) {
+  Written engine([](const VectorXd& t) { return -200 * std::pow(std::log(t(0)), 2); }, {{"a", 1, 0}});
+  engine.of_steps = 1;
+  const std::vector<double> start{2};
+  EXPECT_FALSE(engine.at(start, Order::value, {}, kExtrapolated));
+  const auto found = maximise(engine, start, {.request = kExtrapolated, .tolerance = 1e-5, .finest = 8});
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->converged) << found->message;
+  EXPECT_EQ(found->level, kExtrapolated.effort.level);
+  EXPECT_NEAR(found->theta[0], 1, 0.01);
+}
+
 TEST(Extrapolated, EndsAreThoseOfLevelsThatAreFineEnough) {
   const Written engine = stiff();
   const auto top = maximise(engine, {1}, {.request = kExtrapolated, .tolerance = 1e-5, .finest = 8});
@@ -213,6 +248,17 @@ TEST(Extrapolated, EndsAreThoseOfLevelsThatAreFineEnough) {
   ASSERT_TRUE(found(8));
   EXPECT_NEAR(*found(8), exact, 0.02 * exact);
   EXPECT_THROW(found(2), LevelTooCoarse);
+}
+
+// By 0.2 with each doubling of the distance, at a cost that grows with it.
+TEST(ProfileEnd, IsGivenUpWhereItTakesTooMuchWork) {
+  Written falls([](const VectorXd& t) { return -0.2 * std::log2(1 + t(0)); }, {{"a", 1, 0}});
+  falls.cost = [](double a) { return 1 + a; };
+  const ExactMaximum top = described(maximise(falls, {0.5}, {.request = kHere, .tolerance = 1e-5}));
+  EXPECT_THROW(end(falls, top, 1, 1.92, 0.5), EndTooFar);
+  ProfileEnd near(falls, kHere, kHere, 0, {top, 0, 1});
+  EXPECT_TRUE(near.find(0.5, 0.5));
+  EXPECT_LT(near.work(), 300);
 }
 
 TEST(ProfileEnd, IsNotSoughtWhereTheProfileLevelsOff) {

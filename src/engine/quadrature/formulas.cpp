@@ -40,15 +40,6 @@ std::optional<std::vector<Expr>> of_difference(const std::vector<Expr>& kernels,
   return out;
 }
 
-// σ of one component: the root of Σ σ_s² over the sources of noise.
-Expr noise_of(const BlockKind& kind) {
-  const std::vector<Expr>& row = kind.diffusion[0];
-  if (row.size() == 1) return abs(row[0]);
-  std::vector<Expr> squares;
-  for (const Expr s : row) squares.push_back(s * s);
-  return sqrt(sum_of(row[0].graph(), squares));
-}
-
 // s(x) at t = 0; 1 where it does not depend on x.
 Expr scale_of(const Model& model, const BlockKind& kind) {
   const Expr at_start = substitute(noise_of(kind), {{model.time().id(), model.graph().number(0)}});
@@ -104,7 +95,11 @@ class FormulaBuilder {
   KindFormulas kind(std::size_t k) {
     const BlockKind& kind = out_.blocks.kinds[k];
     const Expr x = kind.x[0], t = time_.t;
-    KindFormulas out{kind.start[0], kind.start_sd[0], {}, {}, {}, {}, {}, false};
+    KindFormulas out;
+    out.start = kind.start[0], out.start_sd = kind.start_sd[0];
+    if (const auto& chart = out_.charts[k])
+      out.place = PlaceFormulas{Program({{}, {}, {x}, {chart->x, chart->slope, chart->bend}, {}}), chart->lo, chart->hi,
+                                evaluate(chart->x, {{x.id(), 0.0}})};
     std::vector<Expr> xi_jets;
     for (std::size_t over = 0; over < out_.blocks.kinds.size(); ++over) pair(k, over, out, xi_jets);
     const Expr s = scale_of(model_, kind);
@@ -183,7 +178,7 @@ class FormulaBuilder {
       const KindAverage& average = out_.blocks.pairwise[p];
       if (average.kind != over || !reads(out_.blocks.kinds[k], average.symbol)) continue;
       read.push_back(p);
-      kernels.push_back(average.of);
+      kernels.push_back(substitute(average.of, places(k, over)));
     }
     if (kernels.empty()) return;
     for (std::size_t entry = 0; entry < jet_size(out_.dynamic); ++entry)
@@ -198,6 +193,15 @@ class FormulaBuilder {
       out.difference.emplace(ProgramSpec{theta, {t}, {d}, jets, {}});
     }
     out.pair = Program({theta, {t, x}, join({other(x)}, masses_), {}, law_.jets(times(mass_, kernels))});
+  }
+
+  // x of one kind and x' of another.
+  Substitution places(std::size_t k, std::size_t over) const {
+    const Expr x = out_.blocks.kinds[k].x[0];
+    Substitution out;
+    if (const auto& chart = out_.charts[k]) out.emplace(x.id(), chart->x);
+    if (const auto& chart = out_.charts[over]) out.emplace(other(x).id(), other(chart->x));
+    return out;
   }
 
   Formulas& out_;
@@ -215,11 +219,14 @@ class FormulaBuilder {
 
 bool has_steps(const Blocks& blocks, Scheme scheme) {
   if (scheme == Scheme::euler) return true;
-  return std::ranges::none_of(blocks.kinds, [](const BlockKind& k) { return noise_of(k).has(Kind::state); });
+  return std::ranges::all_of(blocks.kinds,
+                             [](const BlockKind& k) { return !noise_of(k).has(Kind::state) || chart_of(k); });
 }
 
 Formulas::Formulas(const Model& model, bool derivatives, Scheme scheme) : blocks(model) {
   if (derivatives) order = dynamic_first(model, dynamic);
+  charts.resize(blocks.kinds.size());
+  if (scheme == Scheme::splitting) charts = make_noise_constant(blocks);
   bell = bell_program(blocks.model);
   FormulaBuilder builder(*this, scheme);
   for (std::size_t k = 0; k < blocks.kinds.size(); ++k) {

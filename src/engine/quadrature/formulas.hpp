@@ -4,8 +4,8 @@
 
 #include <optional>
 
+#include "engine/quadrature/chart.hpp"
 #include "mckean/scheme.hpp"
-#include "problem/blocks.hpp"
 #include "program/program.hpp"
 
 namespace mckean {
@@ -33,9 +33,17 @@ struct StageFormulas {
   Program slope;
 };
 
+// Where formulas are written in z, see Chart: what x is.
+struct PlaceFormulas {
+  Program program;  // columns: z | outputs: x, dx/dz, d²x/dz²
+  double lo, hi;    // of z: where the noise vanishes
+  double start;     // x where z = 0
+};
+
 // Of one kind of block.
 struct KindFormulas {
-  double start, start_sd;
+  double start = 0, start_sd = 0;  // the latter of x
+  std::optional<PlaceFormulas> place;
   std::vector<StageFormulas> stages;
   // columns: x | uniforms: t, flow, √variance | outputs: standard deviation of the step
   Program noise;
@@ -47,7 +55,8 @@ struct KindFormulas {
 };
 
 struct Formulas {
-  // Of a model whose blocks have one component each, with noise; see `has_steps`.
+  // Of a model whose blocks have one component each, with noise; see `has_steps`. Splitting steps are those of z where
+  // the noise depends on the state.
   Formulas(const Model&, bool derivatives, Scheme);
 
   // Inside, the "dynamic" parameters, which drift or interactions contain, come first: a law has derivatives in them
@@ -57,6 +66,7 @@ struct Formulas {
   std::size_t all() const { return order.size(); }
 
   Blocks blocks;
+  std::vector<std::optional<Chart>> charts;  // by kind
   std::vector<KindFormulas> kinds;
   // columns: x, w | uniforms: mean, 1/sd | outputs: b = w exp(−z²/2)/sd, bz, b(z² − 1), z = (x − mean)/sd
   Program bell;
@@ -64,7 +74,7 @@ struct Formulas {
   std::vector<std::vector<Program>> observe;
 };
 
-// Whether steps of a scheme can be written: noise that depends on the state is added where the flow has led, which
-// depends on the parameters, as the standard deviations of these programs do not.
+// Whether steps of a scheme can be written: splitting steps add noise where the flow has led, which depends on the
+// parameters, as the standard deviations of these programs do not. So it must not depend on the state, or have a chart.
 bool has_steps(const Blocks&, Scheme);
 }  // namespace mckean

@@ -43,8 +43,11 @@ void GridDensity::trim(double least) {
   std::size_t first = 0, end = points;
   while (first + 1 < end && !(p[first] > limit)) ++first;
   while (end > first + 1 && !(p[end - 1] > limit)) --end;
-  if (first == 0 && end == points) return;
-  *this = GridDensity(*this, first, end - first);
+  keep(first, end - first);
+}
+
+void GridDensity::keep(std::size_t first, std::size_t count) {
+  if (first > 0 || count < points) *this = GridDensity(*this, first, count);
 }
 
 GridDensity point_mass(Coordinate& coordinate, double at, std::size_t parameters) {

@@ -10,6 +10,8 @@ namespace mckean {
 struct GridDensity {
   GridDensity(Coordinate&, double from, double grid_step, std::size_t count, std::size_t in_parameters);
 
+  GridDensity(const GridDensity& of, std::size_t first, std::size_t count);  // a part of it
+
   double lo, step;  // of z
   std::size_t points, parameters;
   Columns x;                 // one column
@@ -19,9 +21,7 @@ struct GridDensity {
 
   // Drops both ends as far as the mass stays below `least` times its peak.
   void trim(double least);
-
- private:
-  GridDensity(const GridDensity& of, std::size_t first, std::size_t count);  // a part of it
+  void keep(std::size_t first, std::size_t count);
 };
 
 // All mass at one point.

@@ -7,8 +7,8 @@
 namespace mckean {
 namespace {
 
-// A density may be undefined where it has no more than this share of its peak.
-constexpr double kNegligible = 1e-15;
+// A density may be undefined where it has no more than this share of its peak, in units of the mass that may get lost.
+constexpr double kNegligible = 1e-3;
 constexpr char kWhose[] = "densities of the law";
 
 bool finite(const Columns& columns, std::size_t i) {
@@ -96,9 +96,10 @@ Within Laws::enter(std::size_t kind, const GridDensity& density) {
 template <class Defined, class Mend>
 void Laws::mend(GridDensity& density, const char* whose, Defined&& defined, Mend&& mend_at) const {
   const std::size_t peak = density.peak();
+  const double negligible = kNegligible * transports_[0].accuracy().may_cross() * density.mass[0][peak];
   for (std::size_t i = 0; i < density.points; ++i) {
     if (defined(i)) continue;
-    if (!(density.mass[0][i] <= kNegligible * density.mass[0][peak]) || !defined(peak))
+    if (!(density.mass[0][i] <= negligible) || !defined(peak))
       report_overflow(formulas_.blocks.model, theta_, grid_.level, grid_.time[now_], whose);
     for (std::size_t c = 0; c < density.mass.count(); ++c) density.mass[c][i] = 0;
     mend_at(i, peak);
@@ -120,7 +121,10 @@ Fields Laws::finish(std::size_t kind, GridDensity& density, const Within& within
   Fields out = flows() ? reader.fields(density, within, moments_.back()) : reader.fields_without_flow(density);
   mend(
       density, whose,
-      [&](std::size_t i) { return finite(out.mean, i) && std::isfinite(out.sd[0][i]) && out.sd[0][i] > 0; },
+      [&](std::size_t i) {
+        return finite(out.mean, i) && transports_[kind].contains(out.mean[0][i]) && std::isfinite(out.sd[0][i]) &&
+               out.sd[0][i] > 0;
+      },
       [&](std::size_t i, std::size_t peak) {
         for (std::size_t c = 0; c < out.mean.count(); ++c) out.mean[c][i] = out.mean[c][peak];
         out.sd[0][i] = out.sd[0][peak];

@@ -48,6 +48,7 @@ std::vector<Smoothed> Moving::smooth(std::size_t series, const Block& block) {
   add_filter(series, block);
   travel();
   Filter& f = filters_[0];
+  const KindFormulas& kind = setting_.formulas.kinds[block.kind];
   const auto& visits = setting_.schedule.visits[series];
   std::vector<Smoothed> out(visits.size());
   Backward backward(setting_.formulas.bell, setting_.accuracy.cut);
@@ -60,7 +61,8 @@ std::vector<Smoothed> Moving::smooth(std::size_t series, const Block& block) {
   for (std::size_t k = f.passed.size(); k-- > 0;) {
     if (setting_.stop.stop_requested()) throw Stopped{};
     if (k + 1 < f.passed.size()) p = backward.step(f.passed[k], f.passed[k + 1].density, p);
-    for (; row > 0 && visits[row - 1].point == k; --row) out[visits[row - 1].row] = summarise(f.passed[k].density, p);
+    for (; row > 0 && visits[row - 1].point == k; --row)
+      out[visits[row - 1].row] = summarise(in_x(kind, f.passed[k].density), p);
   }
   return out;
 }

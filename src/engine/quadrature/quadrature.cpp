@@ -16,20 +16,21 @@ constexpr double kPlausibleCut = 13;  // standard deviations: tails that a few o
 // What does not depend on the level.
 struct Quadrature::Compiled {
   struct OfScheme {
-    OfScheme(const Model& model, Scheme scheme) : plain(model, false, scheme), second(model, true, scheme) {}
+    OfScheme(const Model& model, Scheme scheme) : plain(model, false, scheme), second(model, true, scheme) {
+      const Blocks& blocks = plain.blocks;
+      for (const BlockView& view : blocks.views)
+        predictions.emplace_back(blocks.model, blocks.kinds[view.kind].x, view.columns);
+    }
     Formulas plain, second;
+    std::vector<Prediction> predictions;  // by view
   };
 
   explicit Compiled(const Problem& p) : problem(p), euler(p.model(), Scheme::euler) {
-    const Blocks& blocks = euler.plain.blocks;
-    if (mckean::has_steps(blocks, Scheme::splitting)) splitting.emplace(p.model(), Scheme::splitting);
-    for (const BlockView& view : blocks.views)
-      predictions.emplace_back(blocks.model, blocks.kinds[view.kind].x, view.columns);
+    if (mckean::has_steps(euler.plain.blocks, Scheme::splitting)) splitting.emplace(p.model(), Scheme::splitting);
   }
   Problem problem;
   OfScheme euler;
   std::optional<OfScheme> splitting;
-  std::vector<Prediction> predictions;  // by view
 };
 
 struct Quadrature::Parts {
@@ -111,6 +112,6 @@ QuadratureValue Quadrature::evaluate(std::span<const double> theta, Order order,
                                      bool predictions) const {
   const Formulas& formulas = order == Order::value ? parts_->formulas.plain : parts_->formulas.second;
   Moving moving({formulas, parts_->schedule, accuracy, theta, temper, parts_->stop});
-  return moving.run(predictions ? std::span(parts_->compiled->predictions) : std::span<const Prediction>());
+  return moving.run(predictions ? std::span(parts_->formulas.predictions) : std::span<const Prediction>());
 }
 }  // namespace mckean

@@ -24,7 +24,11 @@ struct Reach {
 Reach reach(const GridDensity& from, const Fields& fields, double cut, double step);
 
 // The same where z is not x; a grid ends where the noise vanishes. Throws NoiseVanishes where that loses mass.
-Reach mapped_reach(const GridDensity& from, const Fields& fields, double cut, double step, Coordinate&);
+struct Cut {
+  double at;         // standard deviations after which Gaussians end
+  double may_cross;  // share of the mass that may get lost beyond a zero of the noise
+};
+Reach mapped_reach(const GridDensity& from, const Fields& fields, Cut, double step, Coordinate&);
 struct NoiseVanishes {
   double at, share;      // x, and the share of the mass that a step takes beyond it
   std::size_t kind = 0;  // of the block

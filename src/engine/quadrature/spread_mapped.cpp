@@ -7,8 +7,7 @@
 namespace mckean {
 namespace {
 
-constexpr double kMayCross = 1e-12;  // share of the mass that may get lost beyond a zero of the noise
-constexpr double kVanished = 1e-6;   // noise of this share of the least that a density feels is none
+constexpr double kVanished = 1e-6;  // noise of this share of the least that a density feels is none
 
 // Targets in whole lanes, so that columns stay aligned.
 struct Targets {
@@ -67,11 +66,11 @@ void spread_mapped(const GridDensity& from, const Fields& fields, double cut, Fr
   spread_all(from, fields, cut, bell, to);
 }
 
-Reach mapped_reach(const GridDensity& from, const Fields& fields, double cut, double step, Coordinate& coordinate) {
+Reach mapped_reach(const GridDensity& from, const Fields& fields, Cut cut, double step, Coordinate& coordinate) {
   double lo = fields.mean[0][0], hi = lo, least = from.jacobian[0][0];
   for (std::size_t i = 0; i < from.points; ++i) {
     if (!(from.mass[0][i] > 0)) continue;
-    const double mean = fields.mean[0][i], width = cut * fields.sd[0][i];
+    const double mean = fields.mean[0][i], width = cut.at * fields.sd[0][i];
     lo = std::min(lo, mean - width), hi = std::max(hi, mean + width);
     least = std::min(least, from.jacobian[0][i]);
   }
@@ -80,9 +79,9 @@ Reach mapped_reach(const GridDensity& from, const Fields& fields, double cut, do
   for (const auto& [z, wanted, sign] : {std::tuple{z_lo, lo, -1.0}, std::tuple{z_hi, hi, 1.0}}) {
     const double x = coordinate.x_at(z);
     if (sign * (wanted - x) < 1e-6 * (hi - lo)) continue;
-    if (const double share = beyond(from, fields, x, sign); !(share <= kMayCross)) throw NoiseVanishes{x, share};
+    if (const double share = beyond(from, fields, x, sign); !(share <= cut.may_cross)) throw NoiseVanishes{x, share};
   }
   const double points = std::floor((z_hi - z_lo) / step) + 1;
-  return {z_lo, points, static_cast<double>(from.points) * std::min(points, 2 * cut / step)};
+  return {z_lo, points, static_cast<double>(from.points) * std::min(points, 2 * cut.at / step)};
 }
 }  // namespace mckean

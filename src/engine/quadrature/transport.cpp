@@ -10,6 +10,9 @@ namespace {
 // are together below the accuracy, and where the noise vanishes no grid is fine enough for them.
 constexpr double kLogMargin = 5;
 constexpr double kLogCrosses = 27.6;  // the same where z is not x: as much may cross a zero of the noise
+constexpr double kMargin = 2;         // steps' standard deviations from a zero of the noise that are left out
+// Power of the share at which densities end, where a start does: z may go on for long, with drifts that grow.
+constexpr double kOfStart = 0.85;
 constexpr double kMostPoints = 1e6;
 constexpr int kMostAttempts = 6;
 
@@ -54,6 +57,7 @@ double kernel_sharpness(const MovingDensity& moving, std::size_t i) {
 }  // namespace
 
 double Accuracy::least() const { return std::exp(-0.5 * cut * cut); }
+double Accuracy::may_cross() const { return std::max(1e-12, std::exp(-log_error)); }
 
 // A log-likelihood is made of some hundred sums.
 Accuracy Accuracy::with_error(double of_log_likelihood) {
@@ -69,6 +73,7 @@ Transport::Transport(const Formulas& formulas, std::size_t kind, Accuracy accura
       start_(formulas.kinds[kind].start),
       start_sd_(formulas.kinds[kind].start_sd),
       grid_steps_(grid_steps) {
+  if (formulas.kinds[kind].place) placement_.emplace(*formulas.kinds[kind].place);
   if (!formulas.kinds[kind].scale) return;
   coordinate_ = Coordinate(*formulas.kinds[kind].scale, start_);
   bell_ = Frame(formulas.bell);
@@ -81,12 +86,14 @@ MovingDensity Transport::origin(std::size_t parameters) {
   moving.fields = Fields{Columns(1, 1), Columns(1, 1)};
   moving.fields->mean[0][0] = start_;
   moving.fields->sd[0][0] = start_sd_;
+  moving.begins = placement_.has_value();
   return moving;
 }
 
 // The largest inverse variance, in z, of a Gaussian that the points move to.
 double Transport::arriving(const MovingDensity& from) {
   const double* sd = from.fields->sd[0];
+  if (from.begins) return placement_->start_sharpness(start_sd_);
   if (coordinate_.plain())
     return largest(from.density, accuracy_.log_error, [&](std::size_t i) { return 1 / squared(sd[i]); });
   std::vector<double> s(from.density.points), slope(from.density.points);
@@ -95,9 +102,21 @@ double Transport::arriving(const MovingDensity& from) {
                  [&](std::size_t i) { return squared(s[i] / sd[i] + kTypical * std::abs(slope[i])); });
 }
 
+template <class F>
+auto Transport::named(F&& f) const {
+  try {
+    return f();
+  } catch (NoiseVanishes& n) {
+    n.kind = kind_;
+    throw;
+  }
+}
+
 GridDensity Transport::spread_onto(double lo, double h, std::size_t points, const MovingDensity& from) {
   GridDensity to(coordinate_, lo, h, points, from.density.parameters);
-  if (coordinate_.plain())
+  if (from.begins)
+    named([&] { placement_->spread_start(start_sd_, accuracy_.may_cross(), to); });
+  else if (coordinate_.plain())
     spread(from.density, *from.fields, accuracy_.cut, to);
   else
     spread_mapped(from.density, *from.fields, accuracy_.cut, bell_, to);
@@ -107,13 +126,15 @@ GridDensity Transport::spread_onto(double lo, double h, std::size_t points, cons
 }
 
 Reach Transport::reach_from(const MovingDensity& from, double h) {
+  if (from.begins) return placement_->start_reach(start_sd_, std::pow(accuracy_.least(), kOfStart), h);
   if (coordinate_.plain()) return reach(from.density, *from.fields, accuracy_.cut, h);
-  try {
-    return mapped_reach(from.density, *from.fields, accuracy_.cut, h, coordinate_);
-  } catch (NoiseVanishes& n) {
-    n.kind = kind_;
-    throw;
-  }
+  return named([&] {
+    return mapped_reach(from.density, *from.fields, {accuracy_.cut, accuracy_.may_cross()}, h, coordinate_);
+  });
+}
+
+void Transport::keep_inside(GridDensity& density, double margin) {
+  if (placement_) named([&] { placement_->keep_inside(density, margin, accuracy_.may_cross()); });
 }
 
 Transport::Move::Move(Transport& transport, const MovingDensity& from, const Arrival& arrival)
@@ -132,7 +153,9 @@ GridDensity Transport::Move::density() const {
   if (arrival_.lattice > 0) h = arrival_.lattice / std::ceil(arrival_.lattice / h);
   const auto [lo, points, targets] = t.reach_from(from_, h);
   if (!(points < kMostPoints) || !(targets < t.accuracy_.work)) throw GridTooLarge();
-  return t.spread_onto(lo, h, static_cast<std::size_t>(points), from_);
+  GridDensity to = t.spread_onto(lo, h, static_cast<std::size_t>(points), from_);
+  if (!from_.begins) t.keep_inside(to, kMargin * from_.fields->sd[0][0]);
+  return to;
 }
 
 MovingDensity Transport::Move::spread() {

@@ -12,19 +12,20 @@
 #include <functional>
 #include <optional>
 
-#include "engine/quadrature/spread.hpp"
+#include "engine/quadrature/placement.hpp"
 
 namespace mckean {
 
 inline constexpr double kWidestCut = 36;  // whose tails double precision still holds
 
 struct Accuracy {
-  double resolution = 1;  // grid points, in units of the number that suffices
-  double cut = 9;         // standard deviations after which Gaussians end
-  double log_error = 39;  // −log of the relative error of a sum over a grid
-  double work = 1e8;      // the most that is done in one step: values of a Gaussian, or of a pairwise kernel
-  double total = 1e12;    // the most moves of a grid point in one evaluation
-  double least() const;   // the share of the peak at which densities end
+  double resolution = 1;     // grid points, in units of the number that suffices
+  double cut = 9;            // standard deviations after which Gaussians end
+  double log_error = 39;     // −log of the relative error of a sum over a grid
+  double work = 1e8;         // the most that is done in one step: values of a Gaussian, or of a pairwise kernel
+  double total = 1e12;       // the most moves of a grid point in one evaluation
+  double least() const;      // the share of the peak at which densities end
+  double may_cross() const;  // the share of the mass that may get lost beyond a zero of the noise, in each step
   static Accuracy with_error(double of_log_likelihood);
 };
 
@@ -35,6 +36,7 @@ struct MovingDensity {
   double variance = 0;  // of the next step, per σ²
   // Inverse variances: of the next kernel as a function of where it starts, of the last observation.
   double kernel = 0, observation = 0;
+  bool begins = false;  // these are the Gaussians of a start in x
 };
 
 // What happens to a density where it arrives.
@@ -77,16 +79,21 @@ class Transport {
   MovingDensity step(const MovingDensity& from, const Arrival&, const std::function<Fields(GridDensity&)>&);
 
   const Accuracy& accuracy() const { return accuracy_; }
+  bool contains(double z) const { return !placement_ || placement_->contains(z); }
 
  private:
   GridDensity spread_onto(double lo, double h, std::size_t points, const MovingDensity& from);
   double arriving(const MovingDensity& from);
   Reach reach_from(const MovingDensity& from, double h);
+  void keep_inside(GridDensity&, double margin);
+  template <class F>
+  auto named(F&& f) const;  // of f(), whose NoiseVanishes then names the kind
 
   Accuracy accuracy_;
   std::size_t kind_;
   double start_, start_sd_;
   Coordinate coordinate_;
+  std::optional<Placement> placement_;
   Frame bell_;
   std::uint64_t& grid_steps_;
 };

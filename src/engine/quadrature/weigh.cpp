@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/quadrature/placement.hpp"
 #include "law/law.hpp"
 
 namespace mckean {
@@ -102,6 +103,7 @@ Columns Weigher::log_density(const GridDensity& density, const BlockRow& row) {
 
 void Weigher::fail(const GridDensity& density, const BlockRow& row, const std::string& why) const {
   const Model& model = formulas_.blocks.model;
+  const GridDensity points = in_x(formulas_.kinds[row.block.kind], density);
   std::string seen;
   for (std::size_t c = 0; c < row.values.size(); ++c)
     if (!std::isnan(row.values[c]))
@@ -112,7 +114,7 @@ void Weigher::fail(const GridDensity& density, const BlockRow& row, const std::s
                   "observation's density "
                   "and the parameters",
                   row.where(), seen, why, to_text(model.parameters(), theta_),
-                  model.components()[row.block.components[0]].name, density.x[0][0], density.x[0][density.points - 1]));
+                  model.components()[row.block.components[0]].name, points.x[0][0], points.x[0][points.points - 1]));
 }
 
 Weighed Weigher::weigh(GridDensity& density, const BlockRow& row, double least) {
