@@ -6,6 +6,7 @@
 
 #include "infer/search/explore.hpp"
 #include "infer/search/intervals.hpp"
+#include "infer/search/rivals.hpp"
 #include "unit/synthetic_engine.hpp"
 
 namespace mckean::search {
@@ -160,6 +161,21 @@ TEST(Search, ACliffOfStepsThatAreTooLongIsNoEnd) {
   EXPECT_GE(converged, 24);  // the others say that they did not
 }
 
+// No particle explains the data beyond 6, whatever the steps: before, the likelihood is flat.
+TEST(Search, ACliffThatAllStepsHaveIsAnEnd) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    Synthetic s = plateau();
+    s.seed = seed;
+    s.value = [whole = s.value](std::span<const double> t, const Effort& e) -> std::optional<double> {
+      return t[0] > 6 ? *whole(t, e) - 100 * (t[0] - 6) : whole(t, e);
+    };
+    const Found f = s.run();
+    EXPECT_TRUE(f.converged);
+    ASSERT_TRUE(f.intervals[0].upper) << seed;
+    EXPECT_NEAR(*f.intervals[0].upper, 6, 0.7) << seed;
+  }
+}
+
 TEST(Search, ValuesOfCoarserStepsThatAreFarOffDoNoHarm) {
   Synthetic s = parabola(2);
   s.value = [whole = s.value](std::span<const double> t, const Effort& e) -> std::optional<double> {
@@ -312,6 +328,42 @@ TEST(Search, TakesTheBetterOfTwoMaxima) {
   EXPECT_EQ(f.maxima.size(), 1);
 }
 
+// a occurs as a square, b as its absolute value with a sign that c has as well.
+TEST(Search, ReportsMaximaThatDifferBySigns) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    Synthetic s;
+    s.seed = seed;
+    s.unknowns = {{"a", 1.3}, {"b", 0.7}, {"c", 0.4}};
+    s.value = [](std::span<const double> t, const Effort&) -> std::optional<double> {
+      const double a = (t[0] * t[0] - 1) / 0.3, b = (t[1] * t[2] - 0.5) / 0.05, c = (t[1] * t[1] - 0.8) / 0.2;
+      return -(a * a + b * b + c * c) / 2;
+    };
+    const Found f = s.run();
+    EXPECT_TRUE(f.converged);
+    ASSERT_EQ(f.maxima.size(), 3) << seed;  // itself, −a, and −b with −c; all three signs are not tried
+    EXPECT_NEAR(f.maxima[1].theta[0], -f.theta[0], 0.15);
+    EXPECT_NEAR(f.maxima[2].theta[1], -f.theta[1], 0.15);
+    EXPECT_NEAR(f.maxima[2].theta[2], -f.theta[2], 0.15);
+  }
+}
+
+TEST(Search, AWayWithoutAValleyLeadsToNoOtherMaximum) {
+  Synthetic s = parabola(2);
+  SerialRunner runner;
+  FitObserver observer;
+  Evaluations evaluate(s, runner, observer, 1);
+  const Box box(s.unknowns);
+  const auto z = [&](double a, double b) { return box.from(std::vector{a, b}); };
+  const Effort effort{.level = 4, .particles = 512};
+  const auto height = [&](double a, double b) { return *s.value(std::vector{a, b}, effort); };
+  EXPECT_FALSE(valley_between(evaluate, box, z(1.2, 1.2), z(1, 1), effort, height(1.2, 1.2), "one side"));
+  EXPECT_FALSE(valley_between(evaluate, box, z(1.2, 1), z(0.8, 1), effort, height(1.2, 1), "across the top"));
+  s.value = [](std::span<const double> t, const Effort&) -> std::optional<double> {
+    return -100 - 50 * std::pow(t[0] * t[0] - 1, 2) - t[1] * t[1];
+  };
+  EXPECT_TRUE(valley_between(evaluate, box, z(1, 0), z(-1, 0), effort, -100, "two wells"));
+}
+
 TEST(Search, FailuresInHalfOfTheSpaceDoNoHarm) {
   Synthetic s = parabola(2);
   const auto whole = s.value;
@@ -349,6 +401,17 @@ TEST(Search, CoarseStepsThatExplodeAreLeftBehind) {
   const Found f = s.run();
   EXPECT_TRUE(f.converged);
   EXPECT_EQ(f.effort.level, 6);
+  EXPECT_NEAR(f.theta[0], 1, 0.1);
+}
+
+// However many levels it takes, where steps that are too long are the reason.
+TEST(Search, StepsThatExplodeForLongAreLeftBehind) {
+  Synthetic s = parabola(2);
+  s.options.levels = {1, 8};
+  s.explodes = [](auto, const Effort& e) { return e.level < 7; };
+  const Found f = s.run();
+  EXPECT_TRUE(f.converged);
+  EXPECT_EQ(f.effort.level, 7);
   EXPECT_NEAR(f.theta[0], 1, 0.1);
 }
 

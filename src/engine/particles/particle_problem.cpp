@@ -1,6 +1,9 @@
 #include "engine/particles/particle_problem.hpp"
 
 namespace mckean {
+namespace {
+constexpr int kMostFiner = 6;  // levels at which the rank is sought; the first is taken where all explode
+}  // namespace
 
 ParticleProblem::ParticleProblem(Problem problem, int rank_level, std::uint64_t seed) : problem_(std::move(problem)) {
   const auto& ranks = system().ranks();
@@ -9,7 +12,18 @@ ParticleProblem::ParticleProblem(Problem problem, int rank_level, std::uint64_t 
     first_rank_ = ranks.size() - 1;
     return;
   }
+  bool found = false;
+  for (int level = rank_level; level <= rank_level + kMostFiner && !found; ++level) found = finds_rank(level, seed);
+}
+
+// False where Euler's steps of a level are too long.
+bool ParticleProblem::finds_rank(int level, std::uint64_t seed) {
   const LawNoise noise{{seed, 0, 0, Purpose::law_start}, {seed, 0, 0, Purpose::law}};
-  first_rank_ = find_rank(system(), schedule(rank_level).grid, model().start_values(), noise, {.particles = 256});
+  try {
+    first_rank_ = find_rank(system(), schedule(level).grid, model().start_values(), noise, {.particles = 256});
+    return true;
+  } catch (const Explosion&) {
+    return false;
+  }
 }
 }  // namespace mckean

@@ -8,7 +8,7 @@ namespace mckean {
 
 class ParticleProblem {
  public:
-  // Finds the rank of expansions at the start values, on this level.
+  // Finds the rank of expansions at the start values, on this level or the next one whose steps are short enough.
   ParticleProblem(Problem, int rank_level, std::uint64_t seed);
 
   const Problem& problem() const { return problem_; }
@@ -22,7 +22,9 @@ class ParticleProblem {
   std::size_t first_rank() const { return first_rank_; }
 
  private:
+  bool finds_rank(int level, std::uint64_t seed);
+
   Problem problem_;
-  std::size_t first_rank_;
+  std::size_t first_rank_ = 0;
 };
 }  // namespace mckean

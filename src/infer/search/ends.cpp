@@ -37,6 +37,7 @@ constexpr double kClose = 0.2;  // share by which the fall at a guess may be off
 constexpr int kPasses = 4;
 constexpr double kBeyond = 1.5;        // times the guess, from where on an end may be that of steps that are too long
 constexpr double kCliff = 3;           // times the root of the fall, just beyond it, that no smooth likelihood has
+constexpr double kBeyondCliff = 1.3;   // times the distance of an end before a cliff, where finer steps look
 constexpr double kLeastShare = 0.05;   // of the guess, at which nothing can have fallen so far
 constexpr double kNarrow = 0.12;       // share of the distance that an end may be uncertain by
 constexpr double kFarShift = 1.2;      // standard deviations to the ridge from which on it is sought again
@@ -316,7 +317,9 @@ class EndSearch {
     found_ = distance;
     const bool far = distance && *distance < room_ && (!end_.trusted || cliff_ || *distance > kBeyond * end_.guess);
     phase_ = far && rounds_.effort().level < kFinest ? Phase::finer : Phase::done;
-    if (phase_ == Phase::finer) go_to(*distance);
+    // Of a cliff, the far side: one that finer steps have as well is an end.
+    if (phase_ == Phase::finer)
+      go_to(cliff_ && outer_ ? std::min(outer_->distance, kBeyondCliff * *distance) : *distance);
   }
 
   const Box& box_;

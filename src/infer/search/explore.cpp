@@ -21,6 +21,7 @@ constexpr double kLoud = 4;                 // standard deviation of a log-likel
 constexpr double kAudible = 1.5;            // that is worth more particles
 constexpr std::size_t kMostParticles = 16;  // times as many as in the beginning
 constexpr double kLeastTemper = 1.0 / 256;
+constexpr int kMostFiner = 4;         // levels, where the reason for no likelihood is not that steps are too long
 constexpr int kPause = 6;             // generations between two measurements of the noise
 constexpr double kWithinNoise = 2.5;  // standard deviations between the halves of a generation (1.6 by chance)
 constexpr double kLeastNoise = 0.15;  // an exact likelihood is explored to this
@@ -59,7 +60,9 @@ class Exploration {
  private:
   Moments draws(const std::string& what, const VectorXd& z) {
     const auto name = fmt::format("{} {} {}", options_.name, what, ++measured_);
-    return moments(evaluate_(name, {box_.theta(box_.inside(z)), effort_}, kDraws));
+    const auto values = evaluate_(name, {box_.theta(box_.inside(z)), effort_}, kDraws);
+    explodes_ = std::ranges::any_of(values, &Value::too_coarse);
+    return moments(values);
   }
 
   // The coarsest level with a likelihood at the start or somewhere around it, and a temper at which it is not all
@@ -67,7 +70,8 @@ class Exploration {
   void begin() {
     Moments at = draws("start", population_.mean());
     bool any = at.found > 0 || found_around();
-    while (!any && effort_.level < std::min(options_.highest_level, options_.effort.level + 4)) {
+    const int far = options_.effort.level + kMostFiner;
+    while (!any && effort_.level < (explodes_ ? options_.highest_level : std::min(options_.highest_level, far))) {
       ++effort_.level;
       at = draws("start", population_.mean());
       any = at.found > 0 || found_around();
@@ -177,7 +181,7 @@ class Exploration {
   Effort effort_;
   Population population_;
   double noise_ = 0, begun_ = evaluate_.cost();
-  bool clear_ = false;
+  bool clear_ = false, explodes_ = false;
   int still_ = 0, empty_ = 0, measured_ = 0;
   std::string problem_;
 };

@@ -7,6 +7,7 @@
 
 #include "infer/search/describe.hpp"
 #include "infer/search/intervals.hpp"
+#include "infer/search/rivals.hpp"
 #include "infer/search/starts.hpp"
 #include "mckean/error.hpp"
 
@@ -99,6 +100,7 @@ class Search {
       larger_law();
     }
     judge_error();
+    look_mirrored();
     find_ends();
   }
 
@@ -176,12 +178,25 @@ class Search {
                    its = height(*other, fmt::format("height elsewhere {}", i));
       evaluate_.say(fmt::format("another maximum: {:.6g} against {:.6g}", its, mine));
       if (its > mine) std::swap(rounds_, other);
-      const bool known = std::ranges::any_of(
-          others_, [&](const LocalMaximum& m) { return other->region().from(box_.from(m.theta)).norm() < kElsewhere; });
-      if (std::abs(its - mine) < kComparable && !known)
+      if (std::abs(its - mine) < kComparable && !is_known(other->region().centre) &&
+          valley_between(evaluate_, box_, rounds_->region().centre, other->region().centre, starts_.effort(kComparing),
+                         std::min(its, mine), fmt::format("way elsewhere {}", i)))
         others_.push_back({box_.theta(other->region().centre), std::min(its, mine)});
       remember(*rounds_);
     }
+  }
+
+  bool is_known(const VectorXd& z) const {
+    const Region& region = rounds_->region();
+    return std::ranges::any_of(others_, [&](const LocalMaximum& m) {
+      return (region.from(box_.from(m.theta)) - region.from(z)).norm() < kElsewhere;
+    });
+  }
+
+  // What differs from the maximum by signs alone.
+  void look_mirrored() {
+    for (const LocalMaximum& m : mirrored(evaluate_, box_, *rounds_, kComparable))
+      if (!is_known(box_.from(m.theta))) others_.push_back(m);
   }
 
   void remember(const Rounds& r) {
