@@ -120,8 +120,8 @@ constexpr Wording kWordings[] = {
     {Code::outside_bounds, "outside_bounds",
      "the estimate of '{parameter}' lies outside its bounds; take more replicates"},
     {Code::not_determined, "not_determined",
-     "not determined {side}: the profile likelihood of '{parameter}' falls by less than 1.92 there, however far one "
-     "goes; it has no standard error"},
+     "not determined {side}: the profile likelihood of '{parameter}' falls by less than 1.92 there, as far as it "
+     "could be followed; it has no standard error"},
     {Code::flat_direction, "flat_direction",
      "not determined: the likelihood does not change along {direction}, which has no standard error"},
     {Code::not_identified, "not_identified",

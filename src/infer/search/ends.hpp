@@ -16,7 +16,7 @@ struct End {
 };
 
 struct Ends {
-  // In z, one for each end; none where the likelihood does not fall so much however far one goes, or does so only
+  // In z, one for each end; none where the likelihood does not fall so much as far as one goes, or does so only
   // because Euler's steps are too long there.
   std::vector<std::optional<double>> distances;
   std::optional<Eigen::VectorXd> higher;  // a point that is higher than the top: then there are no distances
